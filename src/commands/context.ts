@@ -1,0 +1,34 @@
+// What a command handler gets instead of globals: streams, clock, environment, this host, and the way to run an operation.
+import type { EventSink } from '../api/events.ts';
+import type { Host } from '../host/host.ts';
+import type { CommandSpec } from '../lib/command.ts';
+
+export interface Confirmation {
+  /** What will happen, already shown as a plan above it. */
+  readonly question: string;
+  /** true where --yes was given. */
+  readonly yes: boolean;
+  /** The exact command line to repeat where there is no terminal to ask on. */
+  readonly rerun: string;
+}
+
+export interface CommandContext {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+  readonly now: () => Date;
+  /** Aborted by the first Ctrl-C, TERM or HUP. */
+  readonly signal: AbortSignal;
+  readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean };
+  /** Words typed after `bke`, for messages that tell what to type again. */
+  readonly argv: readonly string[];
+  /** The machine bke runs on. */
+  openLocalHost(): Promise<Host>;
+  /** Where the events of an operation go: the renderer chosen by --progress and the terminal. */
+  readonly events: EventSink;
+  /** A line for a person on stderr (hints, plans); hidden by --quiet. */
+  note(line: string): void;
+  /** Asks y/N on a terminal; without one and without yes throws BKE_CONFIRMATION_NEEDED with the command to repeat. false = said no. */
+  confirm(confirmation: Confirmation): Promise<boolean>;
+}
+
+export type Command = CommandSpec<CommandContext>;

@@ -1,0 +1,151 @@
+// A change: a small record of what should be so on a host, and the contract of the code that makes and unmakes it (design section 4).
+import type { Host } from '../host.ts';
+
+/** Whose reset undoes it (design section 4). */
+export type Scope = 'enrol' | 'node' | 'services' | 'bootstrap-cluster';
+
+export type Change =
+  | FileChange
+  | DirectoryChange
+  | LinkChange
+  | ArchiveChange
+  | UnitChange
+  | UserChange
+  | SysctlChange
+  | ModuleChange
+  | HostsEntryChange
+  | ZoneChange;
+
+/** Numeric ids, or names that are looked up in the host's passwd and group files when applied. Default root:root. */
+export interface Owner {
+  readonly user: number | string;
+  readonly group: number | string;
+}
+
+export interface FileChange {
+  readonly kind: 'file';
+  readonly path: string;
+  readonly mode: number;
+  readonly owner?: Owner;
+  /** The ledger keeps the digest only, never the content. `source` is a path on the same host, copied by streaming. */
+  readonly content: { readonly text: string } | { readonly source: string; readonly digest: string };
+  /** true: the original is kept 0600 and the content never shows in plans or diffs. */
+  readonly secret?: boolean;
+}
+
+export interface DirectoryChange {
+  readonly kind: 'directory';
+  readonly path: string;
+  readonly mode: number;
+  readonly owner?: Owner;
+}
+
+export interface LinkChange {
+  readonly kind: 'link';
+  readonly path: string;
+  readonly target: string;
+}
+
+/** A .tar, .tar.gz or .tar.zst unpacked into a folder of its own. */
+export interface ArchiveChange {
+  readonly kind: 'archive';
+  readonly source: string;
+  readonly digest: string;
+  /** Versioned folder, e.g. /usr/local/libexec/bke/containerd-2.3.7; must not hold others' files. */
+  readonly destination: string;
+  /** Leading path parts dropped from each entry. */
+  readonly strip?: number;
+}
+
+export interface UnitChange {
+  readonly kind: 'unit';
+  /** e.g. bke-registry.service */
+  readonly name: string;
+  /** Text of /etc/systemd/system/<name>. */
+  readonly text: string;
+  readonly enabled: boolean;
+  readonly running: boolean;
+  /** What else the running process depends on (configuration digests): when it differs the unit is restarted. */
+  readonly restartKey?: string;
+}
+
+/** A system user with a group of the same name, no login shell, no home. */
+export interface UserChange {
+  readonly kind: 'user';
+  readonly name: string;
+}
+
+/** A live kernel value; the file under /etc/sysctl.d that keeps it over a boot is a FileChange of its own. */
+export interface SysctlChange {
+  readonly kind: 'sysctl';
+  readonly name: string;
+  readonly value: string;
+}
+
+export interface ModuleChange {
+  readonly kind: 'module';
+  readonly name: string;
+}
+
+/** One line in /etc/hosts, marked as ours. */
+export interface HostsEntryChange {
+  readonly kind: 'hosts-entry';
+  readonly address: string;
+  readonly names: readonly string[];
+}
+
+/** A directory that others fill. Undone: everything that was not there before goes, through a private mount view, never across a mount. */
+export interface ZoneChange {
+  readonly kind: 'zone';
+  readonly path: string;
+}
+
+/** JSON that describes what was there; opaque to all but the kind that made it. */
+export type Observed = unknown;
+
+export interface Observation {
+  /** The change is already so: nothing to apply. */
+  readonly satisfied: boolean;
+  /** What is there now, enough to bring it back (together with the kept original). */
+  readonly before: Observed;
+  /** For plans: what apply would do. */
+  readonly action: 'create' | 'change' | 'none';
+}
+
+export interface UndoOutcome {
+  /** undone: back as it was; already: was so; kept: ours but edited by someone, moved to keptAt; left: could not, see why. */
+  readonly result: 'undone' | 'already' | 'kept' | 'left';
+  readonly why?: string;
+  readonly keptAt?: string;
+}
+
+/** Originals, and things of ours that someone edited, are stored by the ledger's owner, not by the kinds. */
+export interface Keeper {
+  /** Copies a file into the ledger's store (0600); returns its digest (sha256:<hex>). */
+  keepOriginal(path: string): Promise<string>;
+  /** Path of a kept original in the store. */
+  original(digest: string): string;
+  /** Moves a file of ours that someone edited below /var/lib/bke-kept/; returns where it is. */
+  moveAside(path: string): Promise<string>;
+}
+
+/** What the ledger knows of one resource when it is undone: the first recorded original and the last recorded change. */
+export interface ChangeRecord<C extends Change = Change> {
+  readonly first: Observed;
+  readonly last: C;
+  /** What was observed right after the last apply; undefined where bke died between intent and applied. */
+  readonly applied: Observed | undefined;
+}
+
+export interface ChangeKind<C extends Change> {
+  readonly kind: C['kind'];
+  /** Identity of the resource, e.g. `file:/etc/crictl.yaml`. Two changes with one key are versions of one resource. */
+  key(change: C): string;
+  /** One line for plans: what it is, not what is done to it. */
+  describe(change: C): string;
+  /** What goes into the ledger: the change without content or secrets. */
+  record(change: C): C;
+  observe(host: Host, change: C, keeper: Keeper): Promise<Observation>;
+  apply(host: Host, change: C): Promise<void>;
+  undo(host: Host, record: ChangeRecord<C>, keeper: Keeper): Promise<UndoOutcome>;
+}

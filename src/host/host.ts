@@ -1,0 +1,94 @@
+// What bke can do on a Linux machine. Tasks and changes know these interfaces only, never where they run (design section 3).
+import type { Readable } from 'node:stream';
+
+export interface RunOptions {
+  /** Bytes for the program's stdin; without it stdin is empty. Never a secret in argv: pass it here. */
+  readonly input?: string | Uint8Array | Readable;
+  /** Default 60 000. After it the program and its children are ended and BKE_TIMEOUT is thrown. */
+  readonly timeoutMs?: number;
+  /** Added to a clean environment of PATH, LC_ALL=C and HOME; nothing is inherited. */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+  /** stdout and stderr beyond this many bytes each are dropped from the front. Default 1 MiB. */
+  readonly maxOutputBytes?: number;
+  readonly signal?: AbortSignal;
+}
+
+export interface RunResult {
+  /** 128 + signal number where a signal ended it. */
+  readonly exitCode: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Any machine bke can reach: this one, or one over SSH. Programs run as root (sudo where the login is not root). */
+export interface HostShell {
+  /** As the user wrote it; goes into every message. */
+  readonly name: string;
+  /** Runs a program by argument vector; no shell reads it. A non-zero exit code is a result, not an error. */
+  run(argv: readonly [string, ...string[]], options?: RunOptions): Promise<RunResult>;
+  /**
+   * Streams a file to `path` (written beside it, synced, checked against `digest`, then renamed).
+   * @throws BkeError BKE_DIGEST_MISMATCH when what arrived is not what was meant.
+   */
+  upload(source: Readable, path: string, file: UploadTarget): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface UploadTarget {
+  /** sha256:<hex> */
+  readonly digest: string;
+  readonly mode: number;
+  readonly sizeBytes?: number;
+}
+
+export type FileType = 'file' | 'directory' | 'link' | 'other';
+
+/** lstat of a path, in whole numbers. */
+export interface FileStat {
+  readonly type: FileType;
+  /** Permission bits only, e.g. 0o644. */
+  readonly mode: number;
+  readonly uid: number;
+  readonly gid: number;
+  readonly size: number;
+  /** Modification time in ns since 1970, decimal text. */
+  readonly mtimeNs: string;
+}
+
+export interface FileAttributes {
+  readonly mode: number;
+  readonly uid: number;
+  readonly gid: number;
+}
+
+/** The file system of the machine this bke process runs on. Paths are absolute. Symbolic links are never followed unless said so. */
+export interface HostFiles {
+  /** undefined where nothing is there. */
+  stat(path: string): Promise<FileStat | undefined>;
+  /** Whole file; refuses files larger than maxBytes (default 1 MiB). undefined where nothing is there. */
+  read(path: string, options?: { readonly maxBytes?: number }): Promise<Buffer | undefined>;
+  stream(path: string): Readable;
+  /** sha256:<hex> of a file's content, streamed. */
+  digest(path: string): Promise<string>;
+  /** Temp file in the same directory, attributes, fsync, rename, fsync of the directory. Text, bytes or a stream. */
+  write(path: string, content: string | Uint8Array | Readable, attributes: FileAttributes): Promise<void>;
+  /** One directory; its parent must exist. */
+  makeDirectory(path: string, attributes: FileAttributes): Promise<void>;
+  setAttributes(path: string, attributes: FileAttributes): Promise<void>;
+  /** Replaces what link is there, by rename. */
+  link(path: string, target: string): Promise<void>;
+  readLink(path: string): Promise<string>;
+  /** Names in a directory, sorted; empty where it is missing. */
+  list(path: string): Promise<string[]>;
+  /** One file, link or empty directory; nothing there is fine. Never recursive. */
+  remove(path: string): Promise<void>;
+  rename(from: string, to: string): Promise<void>;
+  /** Appends and fsyncs; creates with 0600. */
+  append(path: string, content: string): Promise<void>;
+}
+
+/** The machine this bke process runs on: the only place where changes are applied. */
+export interface Host extends HostShell {
+  readonly files: HostFiles;
+}

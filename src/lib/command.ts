@@ -1,0 +1,85 @@
+// A command as data: what the command line, help, completion and docs are all made from. Only src/cli knows the parser.
+
+export interface ArgumentSpec {
+  readonly name: string;
+  readonly summary: string;
+  readonly optional?: boolean;
+  readonly variadic?: boolean;
+}
+
+interface OptionBase {
+  /** Long name without dashes, e.g. `data-dir`; reaches the handler as `dataDir`. */
+  readonly name: string;
+  readonly short?: string;
+  readonly summary: string;
+  /** Further long names that mean the same, accepted but not shown (openFuyao's spellings). */
+  readonly aliases?: readonly string[];
+  readonly hidden?: boolean;
+}
+
+export interface FlagOption extends OptionBase {
+  readonly type: 'flag';
+  /** true: the flag is on unless `--no-<name>` is given. */
+  readonly default?: boolean;
+}
+
+export interface ValueOption extends OptionBase {
+  readonly type: 'text' | 'integer' | 'port' | 'path' | 'duration';
+  /** Shown in help as `--name <placeholder>`. */
+  readonly placeholder: string;
+  readonly default?: string | number;
+  readonly choices?: readonly string[];
+  readonly repeatable?: boolean;
+  readonly required?: boolean;
+}
+
+export type OptionSpec = FlagOption | ValueOption;
+
+export interface Example {
+  readonly command: string;
+  readonly says: string;
+}
+
+/** A column of the table output; `wide` columns show with -o wide only. */
+export interface Column {
+  readonly title: string;
+  /** Path into a row, e.g. `status.state`. */
+  readonly field: string;
+  readonly wide?: boolean;
+}
+
+/** What a handler gives back; src/cli prints it to stdout in the wanted format. */
+export type CommandResult =
+  | { readonly kind: 'none' }
+  /** Plain text for stdout, as it is (completion scripts, kubeconfig). */
+  | { readonly kind: 'text'; readonly text: string }
+  /** One object; `table` renders as key: value lines unless `text` is given. */
+  | { readonly kind: 'object'; readonly value: object; readonly text?: string; readonly exitCode?: number }
+  /** A list; `name` of each row is what -o name prints. */
+  | {
+      readonly kind: 'list';
+      readonly items: readonly object[];
+      readonly columns: readonly Column[];
+      readonly empty: string;
+      readonly exitCode?: number;
+    };
+
+/** Values of arguments and options by camelCase name, already typed and checked against the spec. */
+export type CommandInput = Readonly<Record<string, unknown>>;
+
+export interface CommandSpec<Context> {
+  /** e.g. ['bundle', 'build'] */
+  readonly path: readonly string[];
+  readonly group: 'bootstrap' | 'hosts' | 'clusters' | 'content' | 'roles' | 'help';
+  /** One line, imperative, no full stop. */
+  readonly summary: string;
+  readonly description?: string;
+  readonly examples: readonly Example[];
+  readonly args?: readonly ArgumentSpec[];
+  readonly options?: readonly OptionSpec[];
+  readonly hidden?: boolean;
+  /** The formats -o accepts; a command that only acts has none. */
+  readonly output?: readonly ('table' | 'wide' | 'json' | 'yaml' | 'name')[];
+  /** Loads what it needs with `await import()`: start-up must not pay for other commands. */
+  readonly run: (context: Context, input: CommandInput) => Promise<CommandResult>;
+}
