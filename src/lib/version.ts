@@ -1,0 +1,10 @@
+// The version of this bke: put in by the build, or read from package.json when run from source.
+declare const BKE_VERSION: string | undefined;
+
+/** e.g. 0.1.0 */
+export async function bkeVersion(): Promise<string> {
+  if (typeof BKE_VERSION === 'string') return BKE_VERSION;
+  const { readFile } = await import('node:fs/promises');
+  const text = await readFile(new URL('../../package.json', import.meta.url), 'utf8');
+  return (JSON.parse(text) as { version: string }).version;
+}
