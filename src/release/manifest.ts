@@ -1,10 +1,13 @@
 // The release manifest: names every artifact of a release, its version and where it comes from (design section 6).
 import { z } from 'zod';
 
-const platform = z.templateLiteral([z.literal('linux/'), z.enum(['amd64', 'arm64'])]);
+export const platform = z.templateLiteral([z.literal('linux/'), z.enum(['amd64', 'arm64'])]);
 export type Platform = z.infer<typeof platform>;
 
-const digest = z.string().regex(/^sha256:[0-9a-f]{64}$/, 'must be sha256: and 64 hex digits');
+export const digest = z.templateLiteral(
+  [z.literal('sha256:'), z.string().regex(/^[0-9a-f]{64}$/)],
+  'must be sha256: and 64 hex digits',
+);
 
 /** Exactly one way to get the bytes. Relative paths are relative to the manifest's folder. */
 const source = z.strictObject({
