@@ -1,0 +1,124 @@
+import { describe, expect, it } from 'vitest';
+import { bootstrapFile, defaultPorts, effectiveSettings } from '../../../src/config/bootstrap.ts';
+import { loadYaml } from '../../../src/config/yaml-file.ts';
+
+const detected = { source: 'found on this host', hostIP: '10.0.0.5' };
+const check = (layer: object) =>
+  effectiveSettings([{ source: 'option', ...layer }, detected], ['10.0.0.5', '10.1.0.5']);
+const messages = (layer: object) =>
+  check(layer).problems.map(({ at, field, message }) => `${at}: ${field}: ${message}`);
+
+describe('settings of init', () => {
+  it('has a default for everything but the address', () => {
+    const { settings, sources, problems } = effectiveSettings([detected], ['10.0.0.5']);
+    expect(problems).toEqual([]);
+    expect(settings).toEqual({
+      hostIP: '10.0.0.5',
+      domain: 'deploy.bke.internal',
+      ports: defaultPorts,
+      pushOpen: false,
+      dataDir: '/var/lib/bke/services',
+      containerd: {},
+    });
+    expect(sources).toEqual({ hostIP: 'found on this host' });
+  });
+
+  it('takes each value from the first layer that has it and remembers which', () => {
+    const { settings, sources } = effectiveSettings(
+      [
+        { source: 'options', ports: { files: 8081 } },
+        { source: 'bootstrap.yaml', domain: 'a.site', ports: { files: 8082, charts: 8083 } },
+        { source: 'the last init', domain: 'b.site', dataDir: '/data/bke' },
+        detected,
+      ],
+      ['10.0.0.5'],
+    );
+    expect(settings).toMatchObject({
+      domain: 'a.site',
+      dataDir: '/data/bke',
+      ports: { ...defaultPorts, files: 8081, charts: 8083 },
+    });
+    expect(sources).toMatchObject({
+      domain: 'bootstrap.yaml',
+      'ports.files': 'options',
+      'ports.charts': 'bootstrap.yaml',
+      dataDir: 'the last init',
+    });
+  });
+
+  it('lists every problem at once, each with where the value came from', () => {
+    expect(
+      messages({ hostIP: '10.9.9.9', domain: 'Deploy', dataDir: 'data', ports: { files: 40_443, ui: 70_000 } }),
+    ).toEqual([
+      'option: hostIP: 10.9.9.9 is no address of this host, which has 10.0.0.5, 10.1.0.5',
+      'option: domain: Deploy is no DNS name of two or more lower-case labels',
+      'option: ports.ui: must be 1 to 65535',
+      'option: ports.files: 40443 is also the port of registry',
+      'option: dataDir: data is no absolute path',
+    ]);
+  });
+
+  it.each([
+    ['/', '/ is a directory of the system: name one below it'],
+    ['/var/lib', '/var/lib is a directory of the system: name one below it'],
+    ['/data/', 'write /data instead of /data/'],
+    ['/data/../etc', 'write /etc instead of /data/../etc'],
+    ['/da ta', 'may have letters, digits, dot, dash, underline and / only'],
+    ['/root/bke', "/root/bke does not outlive a boot, or the services' user can not reach it"],
+    ['/tmp/bke', "/tmp/bke does not outlive a boot, or the services' user can not reach it"],
+  ])('refuses the data directory %s', (dataDir, message) => {
+    expect(check({ dataDir }).problems.map((problem) => problem.message)).toEqual([message]);
+  });
+
+  it.each(['/bke', '/data/bke', '/var/lib/bke/services', '/home2/x'])('accepts the data directory %s', (dataDir) => {
+    expect(check({ dataDir }).problems).toEqual([]);
+  });
+
+  it.each(['10.0.0.1', 'localhost', 'a_b.c', 'UPPER.site', 'a..b', '-a.b', `${'a'.repeat(64)}.b`])(
+    'refuses the domain %s',
+    (domain) => {
+      expect(check({ domain }).problems).toHaveLength(1);
+    },
+  );
+});
+
+describe('bootstrap.yaml', () => {
+  const head = 'apiVersion: bke.io/v1alpha1\nkind: Bootstrap\n';
+
+  it('is read as it is written', () => {
+    const { value, problems } = loadYaml(
+      `${head}spec:\n  hostIP: 10.0.0.5\n  ports: {registry: 5000}\n  settings:\n    containerd:\n      plugins:\n        io.containerd.cri.v1.runtime: {restrict_oom_score_adj: true}\n`,
+      'bootstrap.yaml',
+      bootstrapFile,
+    );
+    expect(problems).toEqual([]);
+    expect(value?.spec).toEqual({
+      hostIP: '10.0.0.5',
+      ports: { registry: 5000 },
+      settings: { containerd: { plugins: { 'io.containerd.cri.v1.runtime': { restrict_oom_score_adj: true } } } },
+    });
+  });
+
+  it('names file, line, column and field of every problem', () => {
+    const text = `${head}spec:\n  hostip: 10.0.0.5\n  ports:\n    registry: "5000"\n    files: 99999\n  dataDir: 5\n`;
+    const { problems } = loadYaml(text, 'b.yaml', bootstrapFile);
+    expect(problems.map(({ at, field }) => `${at} ${field}`).toSorted()).toEqual([
+      'b.yaml:4:3 spec.hostip',
+      'b.yaml:6:15 spec.ports.registry',
+      'b.yaml:7:12 spec.ports.files',
+      'b.yaml:8:12 spec.dataDir',
+    ]);
+  });
+
+  it('tells where YAML itself is broken', () => {
+    const { problems } = loadYaml(`${head}spec: {\n`, 'b.yaml', bootstrapFile);
+    expect(problems[0]?.at).toMatch(/^b\.yaml:[34]:\d+$/);
+  });
+
+  it('says that an empty file lacks kind and apiVersion', () => {
+    expect(loadYaml('', 'b.yaml', bootstrapFile).problems.map(({ message }) => message)).toEqual([
+      'must be bke.io/v1alpha1',
+      'must be Bootstrap',
+    ]);
+  });
+});
