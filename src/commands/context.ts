@@ -16,6 +16,8 @@ export interface CommandContext {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   readonly now: () => Date;
+  /** Where journals of operations are kept; undefined where there is no place for them (no HOME). */
+  readonly operationsDirectory: string | undefined;
   /** Aborted by the first Ctrl-C, TERM or HUP. */
   readonly signal: AbortSignal;
   readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean };
@@ -27,6 +29,8 @@ export interface CommandContext {
   readonly events: EventSink;
   /** A line for a person on stderr (hints, plans); hidden by --quiet. */
   note(line: string): void;
+  /** How much a person wants to be told: 0, 1 (-v) or 2 (-vv). */
+  readonly verbosity: number;
   /** Asks y/N on a terminal; without one and without yes throws BKE_CONFIRMATION_NEEDED with the command to repeat. false = said no. */
   confirm(confirmation: Confirmation): Promise<boolean>;
 }

@@ -21,6 +21,8 @@ export interface FlagOption extends OptionBase {
   readonly type: 'flag';
   /** true: the flag is on unless `--no-<name>` is given. */
   readonly default?: boolean;
+  /** Counted: the handler gets how often it was given, e.g. 2 for -vv. */
+  readonly repeatable?: boolean;
 }
 
 export interface ValueOption extends OptionBase {
@@ -39,6 +41,8 @@ export interface Example {
   readonly command: string;
   readonly says: string;
 }
+
+export type OutputFormat = 'table' | 'wide' | 'json' | 'yaml' | 'name';
 
 /** A column of the table output; `wide` columns show with -o wide only. */
 export interface Column {
@@ -78,8 +82,8 @@ export interface CommandSpec<Context> {
   readonly args?: readonly ArgumentSpec[];
   readonly options?: readonly OptionSpec[];
   readonly hidden?: boolean;
-  /** The formats -o accepts; a command that only acts has none. */
-  readonly output?: readonly ('table' | 'wide' | 'json' | 'yaml' | 'name')[];
+  /** The formats -o accepts, the first is the default. Absent: the command acts, and -o json writes its events to stdout. Empty: there is no -o. */
+  readonly output?: readonly OutputFormat[];
   /** Loads what it needs with `await import()`: start-up must not pay for other commands. */
   readonly run: (context: Context, input: CommandInput) => Promise<CommandResult>;
 }

@@ -1,0 +1,30 @@
+// Saves everything about an unexpected error in a file that can be reported; secrets stay out of it.
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { inspect } from 'node:util';
+
+export interface BugReport {
+  readonly error: unknown;
+  readonly argv: readonly string[];
+  readonly version: string;
+  readonly now: Date;
+}
+
+/** Returns the path of the file, or undefined where it can't be written: the error itself matters more. */
+export async function saveBugLog(directory: string, report: BugReport): Promise<string | undefined> {
+  const stamp = report.now.toISOString().replaceAll(/[-:]|\.\d+Z/g, '');
+  const path = join(directory, `bug-${stamp}-${process.pid}.log`);
+  const text = [
+    `bke ${report.version}, node ${process.versions.node}, ${process.platform}/${process.arch}`,
+    `time: ${report.now.toISOString()}`,
+    `command: bke ${report.argv.join(' ')}`,
+    inspect(report.error, { depth: 4, breakLength: 120, maxStringLength: 4096 }),
+  ].join('\n');
+  try {
+    await mkdir(directory, { recursive: true, mode: 0o700 });
+    await writeFile(path, `${text}\n`, { mode: 0o600, flag: 'wx' });
+    return path;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,97 @@
+// The only file that knows the parser: command table -> commander -> typed input.
+import { Argument, Command as Parser, CommanderError, Option } from 'commander';
+import type { ArgumentSpec, CommandInput, CommandSpec, OptionSpec } from '../lib/command.ts';
+import { BkeError } from '../lib/errors.ts';
+import type { GlobalValues } from '../lib/global-options.ts';
+import { camelCase } from '../lib/text.ts';
+import { usageLine } from '../commands/help/usage.ts';
+import { indexOptions, optionsOf } from './options.ts';
+import { badChoice, typedValue } from './values.ts';
+import { readWords } from './words.ts';
+
+type Spec = CommandSpec<never>;
+
+export interface Parsed {
+  readonly input: CommandInput;
+  readonly globals: GlobalValues;
+}
+
+/**
+ * @param words what was typed after the command's own words.
+ * @throws BkeError with exit code 2; nothing has happened then.
+ */
+export function parse(spec: Spec, words: readonly string[]): Parsed {
+  const options = optionsOf(spec);
+  const read = readWords(words, indexOptions(options), `bke help ${spec.path.join(' ')}`);
+  const parser = parserFor(spec, options);
+  try {
+    parser.parse([...read.options, '--', ...read.operands], { from: 'user' });
+  } catch (error) {
+    throw error instanceof CommanderError ? usageError(spec, error) : error;
+  }
+  const values = parser.opts();
+  checkOutput(spec, values['output']);
+  const input: Record<string, unknown> = {};
+  for (const option of spec.options ?? []) input[camelCase(option.name)] = values[camelCase(option.name)];
+  for (const [i, argument] of (spec.args ?? []).entries()) input[camelCase(argument.name)] = parser.processedArgs[i];
+  return { input, globals: { ...(values as GlobalValues), output: values['output'] as string | undefined } };
+}
+
+function parserFor(spec: Spec, options: readonly OptionSpec[]): Parser {
+  const parser = new Parser(`bke ${spec.path.join(' ')}`)
+    .exitOverride()
+    .helpOption(false)
+    .showSuggestionAfterError(false)
+    .configureOutput({ writeOut: () => {}, writeErr: () => {} });
+  for (const argument of spec.args ?? []) parser.addArgument(new Argument(argumentForm(argument)));
+  for (const option of options) addOption(parser, option);
+  return parser;
+}
+
+function argumentForm(argument: ArgumentSpec): string {
+  const name = argument.variadic === true ? `${argument.name}...` : argument.name;
+  return argument.optional === true ? `[${name}]` : `<${name}>`;
+}
+
+function addOption(parser: Parser, option: OptionSpec): void {
+  if (option.type === 'flag') {
+    const attribute = camelCase(option.name);
+    if (option.default === true) parser.addOption(new Option(`--no-${option.name}`));
+    const flag = new Option(`--${option.name}`).default(option.repeatable === true ? 0 : (option.default ?? false));
+    parser.addOption(flag);
+    if (option.repeatable === true) {
+      let count = 0;
+      parser.on(`option:${option.name}`, () => {
+        count += 1;
+        parser.setOptionValue(attribute, count);
+      });
+    }
+    return;
+  }
+  const initial = option.default;
+  const value = new Option(`--${option.name} <${option.placeholder}>`);
+  if (option.repeatable === true) {
+    const given: (string | number)[] = [];
+    value.default(initial === undefined ? [] : [initial]).argParser((text) => {
+      given.push(typedValue(option, text));
+      return given;
+    });
+  } else value.default(initial).argParser((text) => typedValue(option, text));
+  if (option.required === true && initial === undefined) value.makeOptionMandatory();
+  parser.addOption(value);
+}
+
+/** A command that only acts takes -o json alone: its events. */
+function checkOutput(spec: Spec, value: unknown): void {
+  if (typeof value !== 'string') return;
+  const choices = spec.output ?? ['json'];
+  if (!(choices as readonly string[]).includes(value)) throw badChoice('--output', value, choices);
+}
+
+function usageError(spec: Spec, error: CommanderError): BkeError {
+  const examples = spec.examples.slice(0, 2).map((example) => `example: ${example.command}`);
+  return new BkeError('BKE_USAGE', error.message.replace(/^error: /, '').replace(/\.$/, ''), {
+    details: [`usage: ${usageLine(spec)}`, ...examples],
+    hint: `'bke help ${spec.path.join(' ')}' tells all.`,
+  });
+}

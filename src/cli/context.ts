@@ -1,0 +1,37 @@
+// What a handler gets in production; main() may be given parts of it by tests.
+import type { EventSink } from '../api/events.ts';
+import type { CommandContext } from '../commands/context.ts';
+import type { Host } from '../host/host.ts';
+import type { GlobalValues } from '../lib/global-options.ts';
+import { confirm } from './confirm.ts';
+import type { Io } from './io.ts';
+
+export interface ContextParts {
+  readonly io: Io;
+  readonly globals: GlobalValues;
+  readonly argv: readonly string[];
+  readonly signal: AbortSignal;
+  readonly events: EventSink;
+  readonly operationsDirectory: string | undefined;
+  readonly openLocalHost: () => Promise<Host>;
+}
+
+export function createContext(parts: ContextParts): CommandContext {
+  const { io, globals, signal } = parts;
+  return {
+    env: io.env,
+    cwd: io.cwd,
+    now: io.now,
+    signal,
+    stdin: io.stdin,
+    argv: parts.argv,
+    operationsDirectory: parts.operationsDirectory,
+    verbosity: globals.verbose,
+    openLocalHost: parts.openLocalHost,
+    events: parts.events,
+    note: (line) => {
+      if (!globals.quiet) io.stderr.write(`${line}\n`);
+    },
+    confirm: (confirmation) => confirm(io, confirmation, globals.input, signal),
+  };
+}

@@ -1,0 +1,95 @@
+// Errors as people and programs read them, and the exit code each ends with.
+import { errorTable } from '../lib/error-table.ts';
+import { BkeError, type ErrorReport, toErrorReport } from '../lib/errors.ts';
+import { listedShort, plural, printable } from '../lib/text.ts';
+import type { Theme } from './theme.ts';
+
+/** Equal failures of many hosts, told once. */
+interface ErrorGroup {
+  readonly report: ErrorReport;
+  readonly hosts: readonly string[];
+}
+
+export interface ErrorStyle {
+  readonly theme: Theme;
+  /** Hosts named in a group before the rest is counted. */
+  readonly hosts?: number;
+  /** Where the stack of an unexpected error was saved. */
+  readonly log?: string | undefined;
+}
+
+/** The exit code of one error; of several, theirs where all agree, else 1. */
+export function exitCodeOf(thrown: unknown): number {
+  const codes = new Set(flatten(thrown).map((error) => errorTable[toErrorReport(error).code].exit));
+  const [first] = codes;
+  return codes.size === 1 && first !== undefined ? first : 1;
+}
+
+/** Lines for stderr, each ended by a newline. */
+export function renderError(thrown: unknown, style: ErrorStyle): string {
+  const groups = grouped(flatten(thrown));
+  return groups.map((group) => renderGroup(group, style)).join('');
+}
+
+/** One line of JSON for stderr, where -o json was asked for. */
+export function renderErrorJson(thrown: unknown, log?: string): string {
+  const errors = flatten(thrown).map(toErrorReport);
+  return `${JSON.stringify({ kind: 'Error', exitCode: exitCodeOf(thrown), errors, ...(log === undefined ? {} : { log }) })}\n`;
+}
+
+/** true where the error, or one of several, is a bug in bke. */
+export function isBug(thrown: unknown): boolean {
+  return flatten(thrown).some((error) => !(error instanceof BkeError) || error.code === 'BKE_INTERNAL');
+}
+
+function flatten(thrown: unknown): unknown[] {
+  if (!(thrown instanceof AggregateError) || thrown.errors.length === 0) return [thrown];
+  return thrown.errors.flatMap(flatten);
+}
+
+function grouped(errors: readonly unknown[]): ErrorGroup[] {
+  const groups = new Map<string, { report: ErrorReport; hosts: string[] }>();
+  for (const error of errors) {
+    const report = toErrorReport(error);
+    const cause = causeOf(error, report.message);
+    const details = [...(cause === undefined ? [] : [`cause: ${cause}`]), ...(report.details ?? [])];
+    const key = JSON.stringify([report.code, report.message, report.hint]);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, { report: { ...report, details }, hosts: hostOf(report) });
+    else group.hosts.push(...hostOf(report));
+  }
+  return [...groups.values()];
+}
+
+function hostOf(report: ErrorReport): string[] {
+  return report.host === undefined ? [] : [report.host];
+}
+
+function causeOf(error: unknown, message: string): string | undefined {
+  if (!(error instanceof BkeError) || !(error.cause instanceof Error)) return undefined;
+  const cause = error.cause.message.split('\n', 1)[0] ?? '';
+  // A system error's own words are already in the message.
+  return error.code === 'BKE_SYSTEM' || cause === '' || message.includes(cause) ? undefined : cause;
+}
+
+function renderGroup({ report, hosts }: ErrorGroup, style: ErrorStyle): string {
+  const { theme } = style;
+  const head = theme.bad(theme.strong(`error[${report.code}]:`));
+  const where = hosts.length === 1 ? `${hosts[0]}: ` : '';
+  const lines = [`${head} ${printable(where + report.message)}`];
+  if (hosts.length > 1) lines.push(`  on ${plural(hosts.length, 'host')}: ${listedShort(hosts, style.hosts ?? 8)}`);
+  for (const detail of report.details ?? [])
+    lines.push(
+      ...printable(detail)
+        .split('\n')
+        .map((line) => `  ${line}`),
+    );
+  if (report.code === 'BKE_INTERNAL') {
+    lines.push('  This is a bug in bke, not something you did.');
+    if (style.log !== undefined)
+      lines.push(`  Everything about it is in ${style.log}; please report it with that file.`);
+  }
+  if (report.hint !== undefined) lines.push(`${theme.accent('hint:')} ${printable(report.hint)}`);
+  lines.push(theme.faint(`see: bke explain ${report.code}`));
+  return lines.map((line) => `${line}\n`).join('');
+}

@@ -1,0 +1,26 @@
+// The process's streams and surroundings as values, so that main() runs in tests without them.
+
+export interface OutputStream {
+  write(text: string): unknown;
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+  readonly rows?: number;
+}
+
+export type InputStream = NodeJS.ReadableStream & { readonly isTTY?: boolean };
+
+export type Env = Readonly<Record<string, string | undefined>>;
+
+export interface Io {
+  readonly stdin: InputStream;
+  readonly stdout: OutputStream;
+  readonly stderr: OutputStream;
+  readonly env: Env;
+  readonly cwd: string;
+  readonly now: () => Date;
+}
+
+/** Width for text that people read; lines longer than 100 are hard to read even where there is room. */
+export function readableWidth(stream: OutputStream): number {
+  return Math.max(40, Math.min(100, stream.columns ?? 100));
+}

@@ -1,0 +1,57 @@
+// Ctrl-C, TERM and HUP: the first asks to stop at the next safe point, the second ends the process now.
+import { ExitCode } from '../lib/error-table.ts';
+import type { OutputStream } from './io.ts';
+
+export type StopSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
+
+const exitCodes: Readonly<Record<StopSignal, number>> = {
+  SIGINT: ExitCode.interrupted,
+  SIGTERM: ExitCode.terminated,
+  SIGHUP: ExitCode.hangup,
+};
+const names = Object.keys(exitCodes) as StopSignal[];
+const showCursor = '\u001B[?25h';
+
+/** The part of `process` that is needed here. */
+export interface SignalSource {
+  on(name: StopSignal, listener: () => void): unknown;
+  off(name: StopSignal, listener: () => void): unknown;
+  exit(code: number): void;
+}
+
+export interface Signals {
+  readonly signal: AbortSignal;
+  /** The first signal that came. */
+  received(): StopSignal | undefined;
+  stopListening(): void;
+}
+
+export function listenForSignals(source: SignalSource, stderr: OutputStream): Signals {
+  const controller = new AbortController();
+  let first: StopSignal | undefined;
+  const listeners = names.map((name) => {
+    const listener = (): void => {
+      if (first === undefined) {
+        first = name;
+        stderr.write(`\nstopping at the next safe point (${name}); once more stops at once\n`);
+        controller.abort(name);
+        return;
+      }
+      if (stderr.isTTY === true) stderr.write(showCursor);
+      source.exit(exitCodes[name]);
+    };
+    source.on(name, listener);
+    return { name, listener };
+  });
+  return {
+    signal: controller.signal,
+    received: () => first,
+    stopListening: () => {
+      for (const { name, listener } of listeners) source.off(name, listener);
+    },
+  };
+}
+
+export function exitCodeOfSignal(name: StopSignal): number {
+  return exitCodes[name];
+}

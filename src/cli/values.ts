@@ -1,0 +1,47 @@
+// Option values from text to their type.
+import type { ValueOption } from '../lib/command.ts';
+import { parseDuration } from '../lib/duration.ts';
+import { BkeError } from '../lib/errors.ts';
+import { nearest } from '../lib/suggest.ts';
+import { listed } from '../lib/text.ts';
+
+/** @throws BkeError BKE_USAGE where the text has not the form the option takes. */
+export function typedValue(option: ValueOption, text: string): string | number {
+  if (option.choices !== undefined && !option.choices.includes(text)) {
+    throw badChoice(`--${option.name}`, text, option.choices);
+  }
+  switch (option.type) {
+    case 'text':
+    case 'path':
+      return text;
+    case 'integer':
+      return wholeNumber(option, text, Number.MAX_SAFE_INTEGER, 'a whole number');
+    case 'port': {
+      const port = wholeNumber(option, text, 65_535, 'a port from 1 to 65535');
+      if (port === 0) throw wrongForm(option, text, 'a port from 1 to 65535');
+      return port;
+    }
+    case 'duration': {
+      const ms = parseDuration(text);
+      if (ms === undefined) throw wrongForm(option, text, 'a duration like 30s, 5m or 1h30m');
+      return ms;
+    }
+  }
+}
+
+export function badChoice(shown: string, text: string, choices: readonly string[]): BkeError {
+  const meant = nearest(text, choices);
+  return new BkeError('BKE_USAGE', `option '${shown}' takes ${listed(choices, 'or')}, not '${text}'`, {
+    hint: meant === undefined ? undefined : `Did you mean '${shown}=${meant}'?`,
+  });
+}
+
+function wholeNumber(option: ValueOption, text: string, most: number, wanted: string): number {
+  const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
+  if (!(value <= most)) throw wrongForm(option, text, wanted);
+  return value;
+}
+
+function wrongForm(option: ValueOption, text: string, wanted: string): BkeError {
+  return new BkeError('BKE_USAGE', `option '--${option.name}' takes ${wanted}, not '${text}'`);
+}

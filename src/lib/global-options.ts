@@ -1,0 +1,37 @@
+// The options every command takes; parser, help and completion read them from here.
+import type { OptionSpec } from './command.ts';
+
+export const globalOptions = [
+  {
+    type: 'text',
+    name: 'output',
+    short: 'o',
+    placeholder: 'FORMAT',
+    summary: 'how results are written to standard output',
+  },
+  { type: 'flag', name: 'headers', default: true, summary: 'tables without their first line' },
+  { type: 'flag', name: 'quiet', short: 'q', summary: 'errors and results only: no progress, no hints' },
+  { type: 'flag', name: 'verbose', short: 'v', repeatable: true, summary: 'tell more; -vv tells all' },
+  {
+    type: 'text',
+    name: 'progress',
+    placeholder: 'MODE',
+    choices: ['auto', 'tty', 'plain', 'json'],
+    default: 'auto',
+    summary: 'how progress is shown on standard error',
+  },
+  { type: 'flag', name: 'color', default: true, summary: 'no colours; NO_COLOR in the environment does the same' },
+  { type: 'flag', name: 'input', default: true, summary: 'never ask anything' },
+  { type: 'flag', name: 'help', short: 'h', summary: 'help for the command' },
+] as const satisfies readonly OptionSpec[];
+
+/** What the user chose of them, typed. */
+export interface GlobalValues {
+  readonly output: string | undefined;
+  readonly headers: boolean;
+  readonly quiet: boolean;
+  readonly verbose: number;
+  readonly progress: 'auto' | 'tty' | 'plain' | 'json';
+  readonly color: boolean;
+  readonly input: boolean;
+}
