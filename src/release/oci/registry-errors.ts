@@ -1,0 +1,60 @@
+// What a registry's refusal means: status and its own message, with registry and repository.
+import { BkeError } from '../../lib/errors.ts';
+import { NetworkError } from './http.ts';
+
+export interface Refusal {
+  /** host:port */
+  readonly registry: string;
+  readonly repository: string;
+  /** What was tried: 'push blob sha256:…'. */
+  readonly action: string;
+  readonly status: number;
+  readonly body: Buffer;
+}
+
+export function refusalError(refusal: Refusal): BkeError {
+  const said = ownMessage(refusal.body);
+  const where = `${refusal.registry}/${refusal.repository}`;
+  const message = `${where}: can't ${refusal.action}: HTTP ${refusal.status}${said === '' ? '' : `: ${said}`}`;
+  if (/no space left on device|disk quota exceeded/i.test(said)) {
+    return new BkeError('BKE_DISK_FULL', `the disk of the registry is full: ${message}`, {
+      hint: "Free some space in the registry's data directory, then run the same command again: what arrived is kept.",
+    });
+  }
+  if (refusal.status === 401 || refusal.status === 403) {
+    return new BkeError('BKE_REGISTRY_LOGIN', message, {
+      hint: 'Check user name and password, and what they may do there.',
+    });
+  }
+  if (refusal.status === 404) return new BkeError('BKE_REGISTRY_NOT_FOUND', message);
+  return new BkeError('BKE_REGISTRY_REFUSED', message);
+}
+
+/** The text of `{"errors":[{code,message,detail}]}`, else the beginning of whatever came. */
+function ownMessage(body: Buffer): string {
+  const text = body.toString('utf8', 0, 4096);
+  try {
+    const { errors } = JSON.parse(text) as { errors?: unknown };
+    if (Array.isArray(errors)) return errors.map(oneError).join('; ');
+  } catch {
+    // No JSON: a proxy's page, say.
+  }
+  return text.replaceAll(/\s+/g, ' ').trim().slice(0, 200);
+}
+
+function oneError(error: unknown): string {
+  if (typeof error !== 'object' || error === null) return String(error);
+  const { code, message, detail } = error as { code?: unknown; message?: unknown; detail?: unknown };
+  const extra =
+    detail === undefined || detail === null ? '' : typeof detail === 'string' ? detail : JSON.stringify(detail);
+  return [code, message, extra].filter((part) => typeof part === 'string' && part !== '').join(': ');
+}
+
+/** A broken connection as the user meets it, once trying again has not helped. */
+export function unreachable(thrown: unknown, registry: string, action: string): unknown {
+  if (!(thrown instanceof NetworkError)) return thrown;
+  return new BkeError('BKE_REGISTRY_UNREACHABLE', `${registry}: can't ${action}: ${thrown.message}`, {
+    cause: thrown,
+    hint: `Check that ${registry} runs and can be reached from here, then run the same command again.`,
+  });
+}
