@@ -217,6 +217,12 @@ export const errorTable = {
     explanation:
       'The store of images, files and charts is at the place the first init was given. Leave --data-dir out, or begin anew with `bke reset --all --mount`.',
   },
+  BKE_PULL_FAILED: {
+    exit: ExitCode.failed,
+    title: 'An image can not be pulled from the local registry',
+    explanation:
+      'After containerd was set up, bke pulls one image by its public name as a proof that names, mirrors, certificates and the store fit together. The message has what containerd said. Usual causes: the site name does not resolve to the services host, a firewall closes the registry port, the clock of the host lies before the certificate begins.',
+  },
   BKE_NOT_INITIALISED: {
     exit: ExitCode.failed,
     title: 'This host has no local services',
