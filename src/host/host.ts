@@ -62,7 +62,55 @@ export interface FileAttributes {
   readonly gid: number;
 }
 
-/** The file system of the machine this bke process runs on. Paths are absolute. Symbolic links are never followed unless said so. */
+/** What `write` gives a file besides its content; with `mtimeNs` (ns since 1970, decimal text) the file looks as old as it was. */
+export interface WriteAttributes extends FileAttributes {
+  readonly mtimeNs?: string;
+}
+
+/** One thing in a tree. */
+export interface TreeEntry {
+  /** Relative to the top, '' for the top itself. Names that are no UTF-8 show their odd bytes as \xNN, so that it is unique and printable. */
+  readonly path: string;
+  readonly type: FileType;
+  /** Something is mounted here: it is neither entered nor asked (a dead network file system would not answer), so there is no more than this. */
+  readonly mountPoint: boolean;
+  readonly stat?: FileStat;
+  readonly inode?: string;
+  /** sha256:<hex> of files up to `digestUpTo` bytes. */
+  readonly digest?: string;
+  /** Of symbolic links. */
+  readonly target?: string;
+}
+
+export interface RemoveTreeOptions {
+  /** Paths relative to the top (as TreeEntry has them) that stay, with the directories above them. */
+  readonly keep?: ReadonlySet<string>;
+  /** The top directory itself stays. */
+  readonly keepTop?: boolean;
+  /** The top may be a mount point (it was one before us). Without it such a tree is left alone. */
+  readonly mountedTop?: boolean;
+  /** Default 10 minutes; what is still there then is reported as left. */
+  readonly timeoutMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+export interface LeftPath {
+  /** Absolute. */
+  readonly path: string;
+  readonly why: string;
+}
+
+export interface RemoveTreeResult {
+  /** How many files, links and directories are gone. */
+  readonly removed: number;
+  /** What should have gone and did not; the directories above it are not listed. */
+  readonly left: readonly LeftPath[];
+}
+
+/**
+ * The file system of the machine this bke process runs on. Paths are absolute. Symbolic links in the last part of a path are never followed unless said so.
+ * @throws BkeError BKE_SYSTEM naming the path and the system's reason (`cause.code` is the errno name), BKE_DISK_FULL where there is no space.
+ */
 export interface HostFiles {
   /** undefined where nothing is there. */
   stat(path: string): Promise<FileStat | undefined>;
@@ -72,20 +120,31 @@ export interface HostFiles {
   /** sha256:<hex> of a file's content, streamed. */
   digest(path: string): Promise<string>;
   /** Temp file in the same directory, attributes, fsync, rename, fsync of the directory. Text, bytes or a stream. */
-  write(path: string, content: string | Uint8Array | Readable, attributes: FileAttributes): Promise<void>;
+  write(path: string, content: string | Uint8Array | Readable, attributes: WriteAttributes): Promise<void>;
+  /** Writes into a file that exists, without replacing it: for kernel interfaces (/proc/sys) and files that are mount points. */
+  writeInPlace(path: string, content: string): Promise<void>;
   /** One directory; its parent must exist. */
   makeDirectory(path: string, attributes: FileAttributes): Promise<void>;
   setAttributes(path: string, attributes: FileAttributes): Promise<void>;
-  /** Replaces what link is there, by rename. */
+  /** Replaces what file or link is there, by rename. */
   link(path: string, target: string): Promise<void>;
   readLink(path: string): Promise<string>;
   /** Names in a directory, sorted; empty where it is missing. */
   list(path: string): Promise<string[]>;
   /** One file, link or empty directory; nothing there is fine. Never recursive. */
   remove(path: string): Promise<void>;
+  /** Within one directory only: a file moved from elsewhere would keep the security label of where it was. */
   rename(from: string, to: string): Promise<void>;
   /** Appends and fsyncs; creates with 0600. */
   append(path: string, content: string): Promise<void>;
+  /** Cuts a file to `size` bytes and fsyncs. */
+  truncate(path: string, size: number): Promise<void>;
+  /** Follows every symbolic link; undefined where nothing is there. */
+  realPath(path: string): Promise<string | undefined>;
+  /** A directory and everything below it, parents first, never into another mount; nothing where it is missing. Files up to `digestUpTo` bytes are digested. */
+  walk(path: string, options?: { readonly digestUpTo?: number }): AsyncIterable<TreeEntry>;
+  /** The mechanism below `changes/remove-tree.ts`, which every caller uses instead. */
+  removeTree(path: string, options?: RemoveTreeOptions): Promise<RemoveTreeResult>;
 }
 
 /** The machine this bke process runs on: the only place where changes are applied. */

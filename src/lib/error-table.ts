@@ -399,6 +399,61 @@ export const errorTable = {
     explanation:
       'The TLS certificate or key of the file server is missing, not PEM, or the two do not belong together.',
   },
+  // --- changes and the ledger
+  BKE_FILE_TOO_LARGE: {
+    exit: ExitCode.failed,
+    title: 'A file is larger than it can be',
+    explanation:
+      'bke reads small files (configuration, tables of the system) whole, up to a bound, and this one is larger. Look at the file that is named: something else probably wrote into it.',
+  },
+  BKE_LOCKED: {
+    exit: ExitCode.conflict,
+    title: 'Another bke is working on this host',
+    explanation:
+      'One bke at a time changes a host. The message names the process, its command and since when it runs. Wait until it has ended, or end it, and run the command again. What a dead process left is taken over without asking.',
+  },
+  BKE_LEDGER_NEWER: {
+    exit: ExitCode.conflict,
+    title: 'The ledger of this host was written by a newer bke',
+    explanation:
+      'bke keeps a record of all it changed on a host in /var/lib/bke/ledger. This one has a format that this bke does not know. Use the newer bke that wrote it.',
+  },
+  BKE_LEDGER_LOST: {
+    exit: ExitCode.failed,
+    title: 'The record of a change can not be read',
+    explanation:
+      'Something was changed by bke and the part of the ledger in /var/lib/bke/ledger that tells what was there before is missing or damaged. What it is stays as it is; put it back by hand.',
+  },
+  BKE_CHANGE_NOT_APPLIED: {
+    exit: ExitCode.failed,
+    title: 'A change did not take effect',
+    explanation:
+      'bke made a change to the host, looked again, and it was not so: something else changes the same thing, or the system refused it silently. The message names the change and the last lines the system wrote about it.',
+  },
+  BKE_PATH_IN_THE_WAY: {
+    exit: ExitCode.conflict,
+    title: 'Something else is where bke needs a path',
+    explanation:
+      'A directory, file or link of another kind is at a path where bke must put its own. bke does not replace a directory by a file or the other way round. Move it away and run the command again.',
+  },
+  BKE_NO_SUCH_USER: {
+    exit: ExitCode.failed,
+    title: 'A user or group does not exist',
+    explanation:
+      'A file should belong to a user or group that the host does not have. Create it, or run the step that does.',
+  },
+  BKE_ARCHIVE_UNSAFE: {
+    exit: ExitCode.invalidInput,
+    title: 'An archive holds what it must not',
+    explanation:
+      'Archives that bke unpacks hold files, directories and links that stay inside their folder. This one has an entry with an absolute path, a path upwards, a link that leads out, a device, or more data than the bound. Nothing of it is used.',
+  },
+  BKE_REMOVAL_REFUSED: {
+    exit: ExitCode.invalidInput,
+    title: 'bke does not delete this directory',
+    explanation:
+      'A directory of the system itself (/, /etc, /usr, /var/lib, a home directory and the like) was named where bke deletes a whole tree. Data belongs in a directory of its own, e.g. /data/bke.',
+  },
 } as const satisfies Record<string, ErrorEntry>;
 
 export type ErrorCode = keyof typeof errorTable;

@@ -123,18 +123,31 @@ export interface UndoOutcome {
 export interface Keeper {
   /** Copies a file into the ledger's store (0600); returns its digest (sha256:<hex>). */
   keepOriginal(path: string): Promise<string>;
+  /** Puts a long text (a zone's inventory) into the store; returns its digest. */
+  keepText(text: string): Promise<string>;
   /** Path of a kept original in the store. */
   original(digest: string): string;
-  /** Moves a file of ours that someone edited below /var/lib/bke-kept/; returns where it is. */
+  /** Moves a file or link of ours that someone edited below /var/lib/bke-kept/; returns where it is. */
   moveAside(path: string): Promise<string>;
 }
 
-/** What the ledger knows of one resource when it is undone: the first recorded original and the last recorded change. */
+/** One time the resource was changed. */
+export interface ChangeVersion<C extends Change = Change> {
+  /** As `record` made it. */
+  readonly change: C;
+  readonly before: Observed;
+  /** What was observed right after; undefined where bke died between intent and applied. */
+  readonly applied: Observed | undefined;
+}
+
+/** What the ledger knows of one resource: its first recorded original, its last recorded change and all versions between. */
 export interface ChangeRecord<C extends Change = Change> {
   readonly first: Observed;
   readonly last: C;
-  /** What was observed right after the last apply; undefined where bke died between intent and applied. */
+  /** What was observed after the last apply that came to its end; undefined where none did. */
   readonly applied: Observed | undefined;
+  /** Oldest first, at least one. Each of them may be what is on the host where bke died in between. */
+  readonly versions: readonly ChangeVersion<C>[];
 }
 
 export interface ChangeKind<C extends Change> {
@@ -145,7 +158,16 @@ export interface ChangeKind<C extends Change> {
   describe(change: C): string;
   /** What goes into the ledger: the change without content or secrets. */
   record(change: C): C;
-  observe(host: Host, change: C, keeper: Keeper): Promise<Observation>;
+  /** Where it is put; the ledger makes (and records) missing directories above it. undefined where it has no path of its own. */
+  path(change: C): string | undefined;
+  /** @param previous what the ledger has of the resource, where it is ours already. */
+  observe(host: Host, change: C, keeper: Keeper, previous?: ChangeRecord<C>): Promise<Observation>;
+  /** true where the change must be applied although all that `observe` sees is so already, e.g. a process runs with an older configuration. */
+  outdated?(change: C, previous: ChangeRecord<C> | undefined): boolean;
+  /** A file of ours that was edited since the last apply, and that apply would overwrite. */
+  edited?(previous: ChangeRecord<C>, now: Observed): string | undefined;
   apply(host: Host, change: C): Promise<void>;
+  /** Why a change that was applied did not take effect, in the system's own words (last log lines). */
+  explain?(host: Host, change: C): Promise<readonly string[]>;
   undo(host: Host, record: ChangeRecord<C>, keeper: Keeper): Promise<UndoOutcome>;
 }

@@ -1,0 +1,95 @@
+// Puts files and links in place: written beside it, with exact attributes whatever the umask, synced, renamed, and the directory synced.
+import { constants } from 'node:fs';
+import { dirname } from 'node:path';
+import { Readable } from 'node:stream';
+import { draftPath } from '../drafts.ts';
+import { fileError } from '../errno.ts';
+import type { WriteAttributes } from '../host.ts';
+import type { FileSystem } from './file-system.ts';
+import { runProgram } from './run.ts';
+
+export type Content = string | Uint8Array | Readable;
+
+/** Where the file system has it, and where the host (and so the user) knows it. */
+export interface Place {
+  readonly real: string;
+  readonly named: string;
+}
+
+export async function syncDirectory(fs: FileSystem, path: string): Promise<void> {
+  const directory = await fs.open(path, constants.O_RDONLY | constants.O_DIRECTORY);
+  try {
+    await directory.sync();
+  } finally {
+    await directory.close();
+  }
+}
+
+async function* pieces(content: Content): AsyncGenerator<Uint8Array> {
+  if (typeof content === 'string') yield Buffer.from(content);
+  else if (content instanceof Readable) {
+    for await (const chunk of content) yield typeof chunk === 'string' ? Buffer.from(chunk) : (chunk as Uint8Array);
+  } else yield content;
+}
+
+/** Node sets times as floating seconds, which lose the last digits of nanoseconds; where that shows, touch(1) sets them exactly. */
+async function setModified(fs: FileSystem, path: string, mtimeNs: string): Promise<void> {
+  const seconds = Number(BigInt(mtimeNs) / 1_000_000_000n);
+  const nanoseconds = (BigInt(mtimeNs) % 1_000_000_000n).toString().padStart(9, '0');
+  await fs.utimes(path, new Date(), Number(mtimeNs) / 1e9);
+  if ((await fs.lstat(path, { bigint: true })).mtimeNs.toString() === mtimeNs) return;
+  await runProgram(['touch', '--no-create', '--no-dereference', '-m', `--date=@${seconds}.${nanoseconds}`, path]);
+}
+
+async function fill(fs: FileSystem, draft: string, content: Content, attributes: WriteAttributes): Promise<void> {
+  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+  const file = await fs.open(draft, flags, 0o600);
+  try {
+    for await (const piece of pieces(content)) await file.writeFile(piece);
+    await file.chown(attributes.uid, attributes.gid);
+    await file.chmod(attributes.mode);
+    if (attributes.mtimeNs !== undefined) await setModified(fs, draft, attributes.mtimeNs);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+/** Makes something under a temporary name, then renames it to its place; what failed leaves nothing behind. */
+async function place(fs: FileSystem, at: Place, make: (draft: string) => Promise<void>): Promise<void> {
+  const draft = draftPath(at.real);
+  try {
+    await make(draft);
+    await fs.rename(draft, at.real);
+  } catch (thrown) {
+    await fs.unlink(draft).catch(() => undefined);
+    throw thrown;
+  }
+  await syncDirectory(fs, dirname(at.real));
+}
+
+function lengthOf(content: Content): { bytes: number } | undefined {
+  return content instanceof Readable ? undefined : { bytes: Buffer.byteLength(content) };
+}
+
+export async function placeFile(
+  fs: FileSystem,
+  at: Place,
+  content: Content,
+  attributes: WriteAttributes,
+): Promise<void> {
+  try {
+    await place(fs, at, (draft) => fill(fs, draft, content, attributes));
+  } catch (thrown) {
+    if (content instanceof Readable) content.destroy();
+    throw fileError(thrown, { what: 'writing', path: at.named, ...lengthOf(content) });
+  }
+}
+
+export async function placeLink(fs: FileSystem, at: Place, target: string): Promise<void> {
+  try {
+    await place(fs, at, (draft) => fs.symlink(target, draft));
+  } catch (thrown) {
+    throw fileError(thrown, { what: 'linking', path: at.named });
+  }
+}

@@ -1,0 +1,147 @@
+// Runs a program of this machine by argument vector: clean environment, deadline on the whole process group, capped output.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { constants } from 'node:os';
+import { Readable } from 'node:stream';
+import { BkeError } from '../../lib/errors.ts';
+import { errnoOf } from '../errno.ts';
+import type { RunOptions, RunResult } from '../host.ts';
+
+export const systemPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+const defaultTimeoutMs = 60_000;
+const defaultOutputBytes = 1 << 20;
+/** After the program itself has ended: how long a child that lives on may keep its output open. */
+const afterlifeMs = 500;
+
+/** The last `limit` bytes of a stream. */
+class Tail {
+  readonly #limit: number;
+  #chunks: Buffer[] = [];
+  #size = 0;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  readonly add = (chunk: Buffer): void => {
+    this.#chunks.push(chunk);
+    this.#size += chunk.length;
+    while (this.#size - (this.#chunks[0]?.length ?? 0) >= this.#limit) this.#size -= this.#chunks.shift()?.length ?? 0;
+  };
+
+  text(): string {
+    const all = Buffer.concat(this.#chunks);
+    return all.subarray(Math.max(0, all.length - this.#limit)).toString();
+  }
+}
+
+interface Ending {
+  readonly exitCode: number;
+}
+
+/** 127 and 126 as a shell would answer for a program that is missing or can't be run. */
+function startFailure(thrown: unknown): { exitCode: number; stderr: string } | undefined {
+  if (!(thrown instanceof Error) || !('syscall' in thrown) || !String(thrown.syscall).startsWith('spawn'))
+    return undefined;
+  const code = errnoOf(thrown);
+  if (code === 'ENOENT') return { exitCode: 127, stderr: 'no such program or working directory' };
+  if (code === 'EACCES' || code === 'ENOEXEC') return { exitCode: 126, stderr: `can't be run (${code})` };
+  return undefined;
+}
+
+function killGroup(child: ChildProcess): void {
+  if (child.pid === undefined) return;
+  try {
+    process.kill(-child.pid, 'SIGKILL');
+  } catch {
+    // The group is gone already.
+  }
+}
+
+function feed(child: ChildProcess, input: RunOptions['input'], fail: (error: Error) => void): void {
+  const stdin = child.stdin;
+  if (stdin === null) return;
+  // A program that ends without reading its input is no error; its exit code tells what it thought.
+  stdin.on('error', () => undefined);
+  if (input instanceof Readable) {
+    input.on('error', fail);
+    input.pipe(stdin);
+  } else stdin.end(input);
+}
+
+/** Resolves when the program has ended and its output is complete, or `afterlifeMs` later. */
+function ended(child: ChildProcess): Promise<Ending> {
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('exit', (code, signal) => {
+      const ending = { exitCode: code ?? 128 + (signal === null ? 0 : constants.signals[signal]) };
+      const timer = setTimeout(() => {
+        child.stdout?.destroy();
+        child.stderr?.destroy();
+        resolve(ending);
+      }, afterlifeMs);
+      child.once('close', () => {
+        clearTimeout(timer);
+        resolve(ending);
+      });
+    });
+  });
+}
+
+interface Stop {
+  reason: 'timeout' | 'cancelled' | undefined;
+  /** The input stream broke. */
+  failure: Error | undefined;
+}
+
+function stopError(stop: Stop, program: string, timeoutMs: number, tail: string): Error | undefined {
+  if (stop.failure !== undefined) return stop.failure;
+  if (stop.reason === 'cancelled') return new BkeError('BKE_CANCELLED', `cancelled while ${program} ran`);
+  if (stop.reason !== 'timeout') return undefined;
+  const details = tail.trim() === '' ? [] : tail.trim().split('\n').slice(-5);
+  return new BkeError('BKE_TIMEOUT', `${program} did not end within ${timeoutMs / 1000} s`, { details });
+}
+
+/**
+ * Output and arguments never reach an error but for the last lines of stderr at a timeout.
+ * @throws BkeError BKE_TIMEOUT, BKE_CANCELLED
+ */
+export async function runProgram(argv: readonly [string, ...string[]], options: RunOptions = {}): Promise<RunResult> {
+  const [program, ...args] = argv;
+  const { timeoutMs = defaultTimeoutMs, maxOutputBytes = defaultOutputBytes, signal } = options;
+  if (signal?.aborted) throw new BkeError('BKE_CANCELLED', `cancelled before ${program} ran`);
+  const child = spawn(program, args, {
+    cwd: options.cwd ?? '/',
+    env: { PATH: systemPath, LC_ALL: 'C', HOME: '/root', ...options.env },
+    detached: true,
+    stdio: [options.input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+  });
+  const stdout = new Tail(maxOutputBytes);
+  const stderr = new Tail(maxOutputBytes);
+  child.stdout?.on('data', stdout.add);
+  child.stderr?.on('data', stderr.add);
+  const stop: Stop = { reason: undefined, failure: undefined };
+  const end = (reason: 'timeout' | 'cancelled'): void => {
+    stop.reason ??= reason;
+    killGroup(child);
+  };
+  const cancel = (): void => end('cancelled');
+  const timer = setTimeout(() => end('timeout'), timeoutMs);
+  signal?.addEventListener('abort', cancel, { once: true });
+  feed(child, options.input, (error) => {
+    stop.failure = error;
+    killGroup(child);
+  });
+  try {
+    const { exitCode } = await ended(child);
+    const stopped = stopError(stop, program, timeoutMs, stderr.text());
+    if (stopped !== undefined) throw stopped;
+    return { exitCode, stdout: stdout.text(), stderr: stderr.text() };
+  } catch (thrown) {
+    const failure = startFailure(thrown);
+    if (failure === undefined) throw thrown;
+    return { exitCode: failure.exitCode, stdout: '', stderr: `${program}: ${failure.stderr}\n` };
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', cancel);
+  }
+}
