@@ -5,6 +5,19 @@ export type OperationAction = 'init' | 'reset' | 'bundle.build' | 'bundle.verify
 
 export type Outcome = 'done' | 'failed' | 'cancelled';
 
+/** Where a host stands when an operation ends. */
+export interface HostState {
+  /** Absent for work that belongs to no host. */
+  readonly host?: string;
+  /** stopped: cancelled between two steps; untouched: nothing was started there. */
+  readonly state: 'done' | 'failed' | 'stopped' | 'untouched';
+  /** The last step that ran, and its phase. */
+  readonly phase?: string;
+  readonly step?: string;
+  readonly changed: boolean;
+  readonly error?: ErrorReport;
+}
+
 /** Where an event happened. `host` is absent for work that belongs to no host. */
 export interface StepPlace {
   readonly phase: string;
@@ -64,6 +77,7 @@ export type EventBody =
       readonly type: 'operation.finished';
       readonly outcome: Outcome;
       readonly changed: boolean;
+      readonly hosts: readonly HostState[];
       readonly error?: ErrorReport;
       /** Commands a person is likely to type next. */
       readonly next: readonly string[];

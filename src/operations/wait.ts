@@ -1,0 +1,82 @@
+// Waiting that is never silent: what for, since when, why, and what a person can do.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { formatDuration } from '../lib/duration.ts';
+import { BkeError } from '../lib/errors.ts';
+import type { StepBinding } from './operation.ts';
+import type { Wait } from './scope.ts';
+
+/** Shorter waits are not worth a line. */
+const quietMs = 2000;
+/** A wait that goes on without news says so this often. */
+const repeatMs = 30_000;
+
+/**
+ * Polls until ready.
+ * @throws BkeError BKE_TIMEOUT with the last cause, BKE_CANCELLED; whatever the probe throws.
+ */
+export async function waitUntil(binding: StepBinding, now: () => Date, wait: Wait): Promise<void> {
+  const since = now();
+  const told: { at: number; cause: string | undefined } = { at: 0, cause: undefined };
+  let cause = 'not looked yet';
+  const tell = (): void => {
+    binding.waitsFor({ for: wait.for, cause, next: wait.next });
+    const waited = now().getTime() - since.getTime();
+    const due = told.at === 0 ? waited >= quietMs : cause !== told.cause || now().getTime() - told.at >= repeatMs;
+    if (!due) return;
+    told.at = now().getTime();
+    told.cause = cause;
+    const next = wait.next === undefined ? {} : { next: wait.next };
+    binding.emit({ type: 'step.waiting', for: wait.for, since: since.toISOString(), cause, ...next });
+  };
+  try {
+    for (;;) {
+      const result = await bounded(wait, since, now, binding);
+      if (result === undefined) throw timeout(wait, cause);
+      if (result.ready) return;
+      cause = result.cause;
+      const left = since.getTime() + wait.timeoutMs - now().getTime();
+      if (left <= 0) throw timeout(wait, cause);
+      tell();
+      await pause(Math.min(left, wait.intervalMs ?? 1000), binding.signal);
+    }
+  } finally {
+    if (!binding.signal.aborted) binding.waitsFor(undefined);
+  }
+}
+
+/** A probe that hangs ends with the wait; undefined then. */
+async function bounded(
+  wait: Wait,
+  since: Date,
+  now: () => Date,
+  binding: StepBinding,
+): Promise<Awaited<ReturnType<Wait['probe']>> | undefined> {
+  throwIfAborted(binding.signal);
+  const over = new AbortController();
+  const left = Math.max(1, since.getTime() + wait.timeoutMs - now().getTime());
+  const stop = AbortSignal.any([over.signal, binding.signal]);
+  try {
+    return await Promise.race([wait.probe(), sleep(left, undefined, { signal: stop })]);
+  } catch (error) {
+    throwIfAborted(binding.signal);
+    throw error;
+  } finally {
+    over.abort();
+  }
+}
+
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await sleep(ms, undefined, { signal }).catch(() => throwIfAborted(signal));
+}
+
+/** @throws BkeError BKE_CANCELLED, or the deadline's own BKE_TIMEOUT. */
+export function throwIfAborted(signal: AbortSignal): void {
+  if (!signal.aborted) return;
+  throw signal.reason instanceof BkeError ? signal.reason : new BkeError('BKE_CANCELLED', 'stopped');
+}
+
+function timeout(wait: Wait, cause: string): BkeError {
+  return new BkeError('BKE_TIMEOUT', `waited ${formatDuration(wait.timeoutMs)} for ${wait.for}: ${cause}`, {
+    hint: wait.next === undefined ? undefined : `Look at: ${wait.next}`,
+  });
+}
