@@ -1,8 +1,9 @@
 // The only file that knows the parser: command table -> commander -> typed input.
 import { Argument, Command as Parser, CommanderError, Option } from 'commander';
-import type { ArgumentSpec, CommandInput, CommandSpec, OptionSpec } from '../lib/command.ts';
+import type { ArgumentSpec, CommandInput, CommandSpec, OptionSpec, OutputFormat } from '../lib/command.ts';
 import { BkeError } from '../lib/errors.ts';
-import type { GlobalValues } from '../lib/global-options.ts';
+import { type GlobalValues, progressModes } from '../lib/global-options.ts';
+import { type InputReader, readInput } from '../lib/input.ts';
 import { camelCase } from '../lib/text.ts';
 import { usageLine } from '../commands/help/usage.ts';
 import { indexOptions, optionsOf } from './options.ts';
@@ -29,12 +30,24 @@ export function parse(spec: Spec, words: readonly string[]): Parsed {
   } catch (error) {
     throw error instanceof CommanderError ? usageError(spec, error) : error;
   }
-  const values = parser.opts();
-  checkOutput(spec, values['output']);
+  const values: Record<string, unknown> = parser.opts();
   const input: Record<string, unknown> = {};
   for (const option of spec.options ?? []) input[camelCase(option.name)] = values[camelCase(option.name)];
   for (const [i, argument] of (spec.args ?? []).entries()) input[camelCase(argument.name)] = parser.processedArgs[i];
-  return { input, globals: { ...(values as GlobalValues), output: values['output'] as string | undefined } };
+  return { input, globals: globalsOf(spec, readInput(values)) };
+}
+
+function globalsOf(spec: Spec, values: InputReader): GlobalValues {
+  const mode = values.text('progress');
+  return {
+    output: outputFormat(spec, values.text('output')),
+    headers: values.flag('headers'),
+    quiet: values.flag('quiet'),
+    verbose: values.count('verbose'),
+    progress: progressModes.find((known) => known === mode) ?? 'auto',
+    color: values.flag('color'),
+    input: values.flag('input'),
+  };
 }
 
 function parserFor(spec: Spec, options: readonly OptionSpec[]): Parser {
@@ -82,10 +95,11 @@ function addOption(parser: Parser, option: OptionSpec): void {
 }
 
 /** A command that only acts takes -o json alone: its events. */
-function checkOutput(spec: Spec, value: unknown): void {
-  if (typeof value !== 'string') return;
-  const choices = spec.output ?? ['json'];
-  if (!(choices as readonly string[]).includes(value)) throw badChoice('--output', value, choices);
+function outputFormat(spec: Spec, text: string | undefined): OutputFormat | undefined {
+  const choices: readonly OutputFormat[] = spec.output ?? ['json'];
+  const format = choices.find((choice) => choice === text);
+  if (text !== undefined && format === undefined) throw badChoice('--output', text, choices);
+  return format;
 }
 
 function usageError(spec: Spec, error: CommanderError): BkeError {

@@ -129,7 +129,7 @@ async function printResult(
   result: CommandResult,
   globals: GlobalValues,
 ): Promise<number> {
-  const format = (globals.output ?? command.output?.[0] ?? 'table') as 'table';
+  const format = globals.output ?? command.output?.[0] ?? 'table';
   const rendered = await renderResult(result, { format, headers: globals.headers });
   program.io.stdout.write(rendered.stdout);
   if (rendered.note !== undefined && !globals.quiet) program.io.stderr.write(`${rendered.note}\n`);

@@ -9,7 +9,7 @@ const exitCodes: Readonly<Record<StopSignal, number>> = {
   SIGTERM: ExitCode.terminated,
   SIGHUP: ExitCode.hangup,
 };
-const names = Object.keys(exitCodes) as StopSignal[];
+const names: readonly StopSignal[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 const showCursor = '\u001B[?25h';
 
 /** The part of `process` that is needed here. */

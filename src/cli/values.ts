@@ -10,24 +10,24 @@ export function typedValue(option: ValueOption, text: string): string | number {
   if (option.choices !== undefined && !option.choices.includes(text)) {
     throw badChoice(`--${option.name}`, text, option.choices);
   }
-  switch (option.type) {
-    case 'text':
-    case 'path':
-      return text;
-    case 'integer':
-      return wholeNumber(option, text, Number.MAX_SAFE_INTEGER, 'a whole number');
-    case 'port': {
-      const port = wholeNumber(option, text, 65_535, 'a port from 1 to 65535');
-      if (port === 0) throw wrongForm(option, text, 'a port from 1 to 65535');
-      return port;
-    }
-    case 'duration': {
-      const ms = parseDuration(text);
-      if (ms === undefined) throw wrongForm(option, text, 'a duration like 30s, 5m or 1h30m');
-      return ms;
-    }
-  }
+  return readers[option.type](option, text);
 }
+
+const readers: Readonly<Record<ValueOption['type'], (option: ValueOption, text: string) => string | number>> = {
+  text: (_option, text) => text,
+  path: (_option, text) => text,
+  integer: (option, text) => wholeNumber(option, text, Number.MAX_SAFE_INTEGER, 'a whole number'),
+  port: (option, text) => {
+    const port = wholeNumber(option, text, 65_535, 'a port from 1 to 65535');
+    if (port === 0) throw wrongForm(option, text, 'a port from 1 to 65535');
+    return port;
+  },
+  duration: (option, text) => {
+    const ms = parseDuration(text);
+    if (ms === undefined) throw wrongForm(option, text, 'a duration like 30s, 5m or 1h30m');
+    return ms;
+  },
+};
 
 export function badChoice(shown: string, text: string, choices: readonly string[]): BkeError {
   const meant = nearest(text, choices);

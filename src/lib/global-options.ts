@@ -1,5 +1,8 @@
 // The options every command takes; parser, help and completion read them from here.
-import type { OptionSpec } from './command.ts';
+import type { OptionSpec, OutputFormat } from './command.ts';
+
+export const progressModes = ['auto', 'tty', 'plain', 'json'] as const;
+export type ProgressMode = (typeof progressModes)[number];
 
 export const globalOptions = [
   {
@@ -16,7 +19,7 @@ export const globalOptions = [
     type: 'text',
     name: 'progress',
     placeholder: 'MODE',
-    choices: ['auto', 'tty', 'plain', 'json'],
+    choices: progressModes,
     default: 'auto',
     summary: 'how progress is shown on standard error',
   },
@@ -27,11 +30,11 @@ export const globalOptions = [
 
 /** What the user chose of them, typed. */
 export interface GlobalValues {
-  readonly output: string | undefined;
+  readonly output: OutputFormat | undefined;
   readonly headers: boolean;
   readonly quiet: boolean;
   readonly verbose: number;
-  readonly progress: 'auto' | 'tty' | 'plain' | 'json';
+  readonly progress: ProgressMode;
   readonly color: boolean;
   readonly input: boolean;
 }

@@ -54,7 +54,7 @@ const wide =
 /** Columns a line takes on a terminal; East Asian wide letters take two, colour codes none. */
 export function textWidth(text: string): number {
   const plain = text.includes('\u001B') ? text.replaceAll(escapes, '') : text;
-  return [...plain].length + (plain.match(wide)?.length ?? 0);
+  return Array.from(plain).length + (plain.match(wide)?.length ?? 0);
 }
 
 /** Cut to `width` columns with an ellipsis; plain text only. */

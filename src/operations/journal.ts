@@ -64,11 +64,15 @@ export async function* readJournal(directory: string, id: string): AsyncGenerato
 function parseEvent(line: string): OperationEvent | undefined {
   try {
     const value: unknown = JSON.parse(line);
-    const isEvent = typeof value === 'object' && value !== null && 'type' in value && 'seq' in value;
-    return isEvent ? (value as OperationEvent) : undefined;
+    return isEvent(value) ? value : undefined;
   } catch {
     return undefined;
   }
+}
+
+/** bke's own file, so its shape is trusted where the header is there. */
+function isEvent(value: unknown): value is OperationEvent {
+  return typeof value === 'object' && value !== null && 'type' in value && 'seq' in value && 'time' in value;
 }
 
 async function prune(directory: string): Promise<void> {

@@ -13,52 +13,38 @@ export interface RenderedResult {
   readonly note?: string;
 }
 
+type ObjectResult = Extract<CommandResult, { kind: 'object' }>;
+type ListResult = Extract<CommandResult, { kind: 'list' }>;
+
 export async function renderResult(result: CommandResult, style: ResultStyle): Promise<RenderedResult> {
-  switch (result.kind) {
-    case 'none':
-      return { stdout: '' };
-    case 'text':
-      return { stdout: result.text };
-    case 'object':
-      return { stdout: await renderValue(result, style.format) };
-    case 'list':
-      return renderList(result, style);
-  }
+  if (result.kind === 'none') return { stdout: '' };
+  if (result.kind === 'text') return { stdout: result.text };
+  if (result.kind === 'object') return { stdout: await objectFormats[style.format](result) };
+  const empty = result.items.length === 0 && (style.format === 'table' || style.format === 'wide');
+  return empty ? { stdout: '', note: result.empty } : { stdout: await listFormats[style.format](result, style) };
 }
 
-async function renderValue(result: CommandResult & { kind: 'object' }, format: OutputFormat): Promise<string> {
-  switch (format) {
-    case 'json':
-      return toJson(result.value);
-    case 'yaml':
-      return toYaml(result.value);
-    case 'name':
-      return nameLine(result.value);
-    case 'table':
-    case 'wide':
-      return result.text ?? renderObject(result.value);
-  }
-}
+const objectFormats: Readonly<Record<OutputFormat, (result: ObjectResult) => string | Promise<string>>> = {
+  table: (result) => result.text ?? renderObject(result.value),
+  wide: (result) => result.text ?? renderObject(result.value),
+  json: (result) => toJson(result.value),
+  yaml: async (result) => toYaml(result.value),
+  name: (result) => nameLine(result.value),
+};
 
-async function renderList(result: CommandResult & { kind: 'list' }, style: ResultStyle): Promise<RenderedResult> {
-  switch (style.format) {
-    case 'json':
-      return { stdout: toJson({ kind: 'List', items: result.items }) };
-    case 'yaml':
-      return { stdout: await toYaml({ kind: 'List', items: result.items }) };
-    case 'name':
-      return { stdout: result.items.map(nameLine).join('') };
-    case 'table':
-    case 'wide':
-      if (result.items.length === 0) return { stdout: '', note: result.empty };
-      return {
-        stdout: renderTable(result.items, result.columns, { headers: style.headers, wide: style.format === 'wide' }),
-      };
-  }
-}
+const listFormats: Readonly<
+  Record<OutputFormat, (result: ListResult, style: ResultStyle) => string | Promise<string>>
+> = {
+  table: ({ items, columns }, { headers }) => renderTable(items, columns, { headers, wide: false }),
+  wide: ({ items, columns }, { headers }) => renderTable(items, columns, { headers, wide: true }),
+  json: ({ items }) => toJson({ kind: 'List', items }),
+  yaml: async ({ items }) => toYaml({ kind: 'List', items }),
+  name: ({ items }) => items.map(nameLine).join(''),
+};
 
 function nameLine(item: object): string {
-  return `${String(fieldOf(item, 'name') ?? fieldOf(item, 'metadata.name') ?? fieldOf(item, 'id') ?? '')}\n`;
+  const names = ['name', 'metadata.name', 'id'].map((path) => fieldOf(item, path));
+  return `${names.find((name) => typeof name === 'string') ?? '-'}\n`;
 }
 
 function toJson(value: object): string {

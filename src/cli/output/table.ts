@@ -39,7 +39,7 @@ export function fieldOf(item: unknown, path: string): unknown {
   let value: unknown = item;
   for (const key of path.split('.')) {
     if (typeof value !== 'object' || value === null) return undefined;
-    value = (value as Record<string, unknown>)[key];
+    value = Object.getOwnPropertyDescriptor(value, key)?.value;
   }
   return value;
 }
@@ -48,7 +48,7 @@ export function fieldOf(item: unknown, path: string): unknown {
 function cell(value: unknown): string {
   if (value === undefined || value === null || value === '') return '-';
   if (Array.isArray(value)) return value.length === 0 ? '-' : value.map(cell).join(',');
-  const text = typeof value === 'object' ? JSON.stringify(value) : String(value as string | number | boolean);
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
   return printable(text).replaceAll(/\s+/g, ' ');
 }
 

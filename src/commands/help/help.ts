@@ -1,5 +1,6 @@
 // bke help [COMMAND | TOPIC]
 import { BkeError } from '../../lib/errors.ts';
+import { readInput } from '../../lib/input.ts';
 import { nearest } from '../../lib/suggest.ts';
 import type { Command } from '../context.ts';
 import { commandHelp, type HelpStyle, nounHelp, plainHelp, programHelp } from './render.ts';
@@ -20,7 +21,7 @@ export function helpCommand(commands: () => readonly Command[]): Command {
     output: [],
     run: async (_context, input) => ({
       kind: 'text',
-      text: helpText(input['word'] as readonly string[], commands(), plainHelp),
+      text: helpText(readInput(input).texts('word'), commands(), plainHelp),
     }),
   };
 }
