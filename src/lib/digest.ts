@@ -1,6 +1,6 @@
 // Content digests (sha256:<hex>) and streams that prove what passes through them.
 import { createHash } from 'node:crypto';
-import { Transform, type TransformCallback } from 'node:stream';
+import { Transform } from 'node:stream';
 
 export type Digest = `sha256:${string}`;
 
@@ -25,53 +25,28 @@ export interface Content {
   readonly size: number;
 }
 
-/** Passes bytes on and knows at the end what they were. */
-export class DigestStream extends Transform {
-  readonly #hash = createHash('sha256');
-  #size = 0;
-  #digest: Digest | undefined;
-
-  /** Complete only after the stream has ended. */
-  get content(): Content {
-    if (this.#digest === undefined) throw new Error('the stream has not ended');
-    return { digest: this.#digest, size: this.#size };
-  }
-
-  override _transform(chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
-    this.#hash.update(chunk);
-    this.#size += chunk.length;
-    done(null, chunk);
-  }
-
-  override _flush(done: TransformCallback): void {
-    this.#digest = `sha256:${this.#hash.digest('hex')}`;
-    done();
-  }
+/** Passes bytes on; at their end `check` gets what they were, and an error it returns fails the stream before its end is seen. */
+export function digesting(check: (content: Content) => Error | undefined): Transform {
+  const hash = createHash('sha256');
+  let size = 0;
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      hash.update(chunk);
+      size += chunk.length;
+      done(null, chunk);
+    },
+    flush(done) {
+      done(check({ digest: `sha256:${hash.digest('hex')}`, size }) ?? null);
+    },
+  });
 }
 
-/** Passes bytes on and fails before its end is seen where they are not `wanted`; what already passed must be thrown away. */
-export class VerifyStream extends DigestStream {
-  readonly #wanted: Content;
-  readonly #mismatch: (actual: Content) => Error;
-  #seen = 0;
-
-  /** @param mismatch makes the error: only the caller knows what the bytes are and where they come from. */
-  constructor(wanted: Content, mismatch: (actual: Content) => Error) {
-    super();
-    this.#wanted = wanted;
-    this.#mismatch = mismatch;
-  }
-
-  override _transform(chunk: Buffer, encoding: BufferEncoding, done: TransformCallback): void {
-    this.#seen += chunk.length;
-    super._transform(chunk, encoding, done);
-  }
-
-  override _flush(done: TransformCallback): void {
-    super._flush(() => {
-      const actual = this.content;
-      const good = actual.digest === this.#wanted.digest && actual.size === this.#wanted.size;
-      done(good ? null : this.#mismatch(actual));
-    });
-  }
+/**
+ * Passes bytes on and fails at their end where they are not `wanted`: what already passed must be thrown away.
+ * @param mismatch makes the error: only the caller knows what the bytes are and where they come from.
+ */
+export function verifying(wanted: Content, mismatch: (actual: Content) => Error): Transform {
+  return digesting((actual) =>
+    actual.digest === wanted.digest && actual.size === wanted.size ? undefined : mismatch(actual),
+  );
 }

@@ -9,7 +9,7 @@ export async function mapLimit<Item, Result>(
   limit: number,
   work: (item: Item) => Promise<Result>,
 ): Promise<Result[]> {
-  const results = new Array<Result>(items.length);
+  const results: Result[] = [];
   const queue = items.entries();
   const failures: unknown[] = [];
   const runner = async (): Promise<void> => {

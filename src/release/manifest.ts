@@ -1,40 +1,75 @@
 // The release manifest: names every artifact of a release, its version and where it comes from (design section 6).
 import { z } from 'zod';
 
-export const platform = z.templateLiteral([z.literal('linux/'), z.enum(['amd64', 'arm64'])]);
+export const platforms = ['linux/amd64', 'linux/arm64'] as const;
+export const platform = z.enum(platforms);
 export type Platform = z.infer<typeof platform>;
 
-export const digest = z.templateLiteral(
-  [z.literal('sha256:'), z.string().regex(/^[0-9a-f]{64}$/)],
-  'must be sha256: and 64 hex digits',
-);
+export const digest = z.templateLiteral([z.literal('sha256:'), z.string().regex(/^[0-9a-f]{64}$/)], {
+  error: 'must be sha256: and 64 hex digits',
+});
 
 /** Exactly one way to get the bytes. Relative paths are relative to the manifest's folder. */
-const source = z.strictObject({
-  /** A file on this machine. */
-  file: z.string().optional(),
-  /** An OCI image layout folder (images only); the first manifest or index in its index.json, or the one tagged `ref`. */
-  layout: z.string().optional(),
-  url: z.url().optional(),
-  /** registry/repository:tag or @digest (images only). */
-  registry: z.string().optional(),
-  /** What the bytes must be; for images the digest of the manifest. Checked where given, and required for url. */
-  digest: digest.optional(),
-});
+const source = z
+  .strictObject({
+    /** A file on this machine. */
+    file: z.string().min(1).optional(),
+    /** An OCI image layout folder (images only); the first manifest or index in its index.json, or the one tagged `ref`. */
+    layout: z.string().min(1).optional(),
+    url: z.url({ protocol: /^https$/, error: 'must be an https:// address' }).optional(),
+    /** registry/repository:tag or @digest (images only). */
+    registry: z.string().min(1).optional(),
+    /** What the bytes must be; for images the digest of the manifest. Checked where given, and required for url. */
+    digest: digest.optional(),
+  })
+  .refine((value) => waysOf(value).length === 1, 'must have exactly one of file, layout, url and registry')
+  .refine((value) => value.url === undefined || value.digest !== undefined, {
+    path: ['digest'],
+    message: 'is missing: what comes from a url must be checked',
+  });
 export type Source = z.infer<typeof source>;
 
-const sources = z.partialRecord(platform, source);
+function waysOf({
+  file,
+  layout,
+  url,
+  registry,
+}: {
+  file?: unknown;
+  layout?: unknown;
+  url?: unknown;
+  registry?: unknown;
+}) {
+  return [file, layout, url, registry].filter((way) => way !== undefined);
+}
+
+const plainSource = source.refine(
+  (value) => value.layout === undefined && value.registry === undefined,
+  'only images come from a layout or registry; give a file or url',
+);
+const imageSource = source.refine(
+  (value) => value.file === undefined && value.url === undefined,
+  'an image comes from a layout or registry, not from a file or url',
+);
+
+/** Relative, forward, without anything that could lead elsewhere. */
+const repositoryPath = z
+  .string()
+  .min(1)
+  .refine((path) => path.split('/').every((part) => /^[\w.+@{}~-]+$/.test(part) && part !== '.' && part !== '..'), {
+    error: 'must be a relative path of letters, digits and . _ + @ ~ -, without . and .. parts',
+  });
 
 const fileArtifact = z.strictObject({
   kind: z.literal('file'),
   /** Logical name, e.g. kubelet, containerd; unique with version. */
   name: z.string().min(1),
   version: z.string().min(1),
-  /** Path in the file repository; `{platform}` becomes e.g. linux/amd64: kubernetes/v1.36.3/{platform}/kubelet */
-  path: z.string().min(1),
+  /** Path in the file repository; `{platform}` becomes e.g. linux/amd64: kubernetes/v1.36.3/{platform}/kubelet. Without it one file serves all platforms. */
+  path: repositoryPath,
   /** binary: placed as it is, 0755; archive: .tar, .tar.gz or .tar.zst; manifest: Kubernetes YAML; other. */
   type: z.enum(['binary', 'archive', 'manifest', 'other']),
-  sources,
+  sources: z.partialRecord(platform, plainSource),
 });
 
 const imageArtifact = z.strictObject({
@@ -43,14 +78,14 @@ const imageArtifact = z.strictObject({
   /** Full public name with tag: registry.k8s.io/kube-apiserver:v1.36.3 */
   ref: z.string().min(1),
   /** One layout or registry reference that has all platforms under the key `all`, or one per platform. */
-  sources: z.partialRecord(z.union([platform, z.literal('all')]), source),
+  sources: z.partialRecord(z.enum([...platforms, 'all']), imageSource),
 });
 
 const chartArtifact = z.strictObject({
   kind: z.literal('chart'),
   name: z.string().min(1),
   version: z.string().min(1),
-  source,
+  source: plainSource,
 });
 
 export const artifact = z.discriminatedUnion('kind', [fileArtifact, imageArtifact, chartArtifact]);
@@ -58,6 +93,26 @@ export type Artifact = z.infer<typeof artifact>;
 export type FileArtifact = z.infer<typeof fileArtifact>;
 export type ImageArtifact = z.infer<typeof imageArtifact>;
 export type ChartArtifact = z.infer<typeof chartArtifact>;
+
+/** What must be there only once: an artifact's identity, and its place in the repositories. */
+function claimsOf(entry: Artifact): string[] {
+  if (entry.kind === 'image') return [`image ${entry.ref}`];
+  if (entry.kind === 'chart') return [`chart ${entry.name} ${entry.version}`];
+  return [`file ${entry.name} ${entry.version}`, `path ${entry.path}`];
+}
+
+const artifacts = z
+  .array(artifact)
+  .min(1)
+  .superRefine((entries, context) => {
+    const claimed = new Set<string>();
+    for (const [index, entry] of entries.entries()) {
+      for (const claim of claimsOf(entry)) {
+        if (claimed.has(claim)) context.addIssue({ code: 'custom', path: [index], message: `${claim} is there twice` });
+        claimed.add(claim);
+      }
+    }
+  });
 
 export const releaseManifest = z.strictObject({
   apiVersion: z.literal('bke.io/v1alpha1'),
@@ -71,7 +126,7 @@ export const releaseManifest = z.strictObject({
     platforms: z.array(platform).min(1),
     /** Kubernetes versions that can be installed from it, e.g. v1.36.3. */
     kubernetesVersions: z.array(z.string()),
-    artifacts: z.array(artifact).min(1),
+    artifacts,
   }),
 });
 export type ReleaseManifest = z.infer<typeof releaseManifest>;

@@ -1,5 +1,6 @@
 // bundle.json: what a bundle says about itself. It is signed, and every byte of the bundle follows from its digests (design section 6).
 import { z } from 'zod';
+import { BkeError } from '../../lib/errors.ts';
 import { digest, platform } from '../manifest.ts';
 
 const size = z.int().nonnegative();
@@ -63,3 +64,26 @@ export type FileVariant = z.infer<typeof fileVariant>;
 export type ImageEntry = z.infer<typeof imageEntry>;
 export type ChartEntry = z.infer<typeof chartEntry>;
 export type BundleEntry = FileEntry | ImageEntry | ChartEntry;
+
+/** @param path of the bundle, only for messages. @throws BkeError BKE_BUNDLE_FORMAT */
+export function parseDescription(bytes: Buffer, path: string): BundleDescription {
+  const value = parseJson(bytes, path);
+  const format = typeof value === 'object' && value !== null && 'format' in value ? value.format : undefined;
+  if (typeof format === 'number' && format > 1) {
+    throw new BkeError('BKE_BUNDLE_FORMAT', `${path} is a bundle of format ${format}; this bke knows format 1`, {
+      hint: 'Use the bke that belongs to the bundle.',
+    });
+  }
+  const parsed = bundleDescription.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const details = parsed.error.issues.slice(0, 10).map((issue) => `${issue.path.join('.')}: ${issue.message}`);
+  throw new BkeError('BKE_BUNDLE_FORMAT', `${path}: bundle.json is not valid`, { details });
+}
+
+function parseJson(bytes: Buffer, path: string): unknown {
+  try {
+    return JSON.parse(bytes.toString('utf8'));
+  } catch (cause) {
+    throw new BkeError('BKE_BUNDLE_FORMAT', `${path}: bundle.json is no JSON`, { cause });
+  }
+}

@@ -2,7 +2,7 @@
 import { pipeline, Readable } from 'node:stream';
 import { backOff } from '../../lib/back-off.ts';
 import { BkeError } from '../../lib/errors.ts';
-import { type Content, VerifyStream } from '../../lib/digest.ts';
+import { type Content, verifying } from '../../lib/digest.ts';
 import { namingFault } from './http.ts';
 import { isNetworkError, type RegistryConnection } from './registry-connection.ts';
 import { unreachable } from './registry-errors.ts';
@@ -18,7 +18,7 @@ const fruitlessLimit = 4;
 
 export function readBlobFrom(connection: RegistryConnection, download: BlobDownload): Readable {
   const { repository, content } = download;
-  const verify = new VerifyStream(content, (actual) => {
+  const verify = verifying(content, (actual) => {
     const source = `${connection.registry}/${repository}`;
     return new BkeError(
       'BKE_DIGEST_MISMATCH',

@@ -1,5 +1,5 @@
 // Pushes a blob: nothing where it is there, a mount where another repository has it, else an upload that survives broken connections.
-import { Readable, Transform } from 'node:stream';
+import { type Readable, Transform } from 'node:stream';
 import { BkeError } from '../../lib/errors.ts';
 import type { Content } from '../../lib/digest.ts';
 import { backOff } from '../../lib/back-off.ts';

@@ -19,28 +19,31 @@ const registryForm = /^(?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:]+\])(?::\d
  * @throws BkeError BKE_IMAGE_REFERENCE
  */
 export function parseReference(text: string): ImageReference {
-  const [beforeDigest = '', digest, ...rest] = text.split('@');
-  const slash = beforeDigest.indexOf('/');
-  const registry = beforeDigest.slice(0, Math.max(0, slash));
-  const path = beforeDigest.slice(slash + 1);
-  const colon = path.lastIndexOf(':');
-  const repository = colon === -1 ? path : path.slice(0, colon);
-  const tag = colon === -1 ? undefined : path.slice(colon + 1);
-  const problem =
-    rest.length > 0 || (digest !== undefined && !isDigest(digest))
-      ? 'the digest must be sha256: and 64 hex digits'
-      : !/[.:]|^localhost$/.test(registry) || !registryForm.test(registry)
-        ? 'it must begin with its registry, e.g. docker.io/library/nginx:1.29'
-        : !repositoryForm.test(repository)
-          ? `${JSON.stringify(repository)} is no repository name`
-          : tag !== undefined && !tagForm.test(tag)
-            ? `${JSON.stringify(tag)} is no tag`
-            : tag === undefined && digest === undefined
-              ? 'a tag or digest is missing'
-              : undefined;
-  if (problem !== undefined)
+  const parts = /^(?<registry>[^/@]*)\/(?<repository>[^@:]*)(?::(?<tag>[^@:]*))?(?:@(?<digest>.*))?$/s.exec(
+    text,
+  )?.groups;
+  const { registry = '', repository = '', tag, digest } = parts ?? {};
+  const problem = registryProblem(registry) ?? repositoryProblem(repository) ?? suffixProblem(tag, digest);
+  if (problem !== undefined) {
     throw new BkeError('BKE_IMAGE_REFERENCE', `${JSON.stringify(text)} is no full image name: ${problem}`);
+  }
   return { registry, repository, tag, digest: digest !== undefined && isDigest(digest) ? digest : undefined };
+}
+
+function registryProblem(registry: string): string | undefined {
+  // The rule of all container tools: a first part without dot, colon or `localhost` is no registry but a folder of Docker Hub.
+  if (/[.:]|^localhost$/.test(registry) && registryForm.test(registry)) return undefined;
+  return 'it must begin with its registry, e.g. docker.io/library/nginx:1.29';
+}
+
+function repositoryProblem(repository: string): string | undefined {
+  return repositoryForm.test(repository) ? undefined : `${JSON.stringify(repository)} is no repository name`;
+}
+
+function suffixProblem(tag: string | undefined, digest: string | undefined): string | undefined {
+  if (tag !== undefined && !tagForm.test(tag)) return `${JSON.stringify(tag)} is no tag`;
+  if (digest !== undefined && !isDigest(digest)) return 'its digest must be sha256: and 64 hex digits';
+  return tag === undefined && digest === undefined ? 'a tag or digest is missing' : undefined;
 }
 
 /** What comes after the repository in a registry's URL: the digest where there is one, else the tag. */

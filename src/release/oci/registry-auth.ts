@@ -1,6 +1,9 @@
 // Logging in to a registry: basic, or a token from the server its challenge names (Docker token authentication).
+import { z } from 'zod';
 import { BkeError } from '../../lib/errors.ts';
 import { discard, type Exchange, exchange, readBody } from './http.ts';
+
+const tokenAnswer = z.object({ token: z.string().optional(), access_token: z.string().optional() });
 
 export interface Credentials {
   readonly username: string;
@@ -82,11 +85,8 @@ export class RegistryLogin {
         },
       );
     }
-    const answer = JSON.parse((await readBody(response, url)).toString('utf8')) as {
-      token?: unknown;
-      access_token?: unknown;
-    };
+    const answer = tokenAnswer.parse(JSON.parse((await readBody(response, url)).toString('utf8')));
     const token = answer.token ?? answer.access_token;
-    return typeof token === 'string' ? `Bearer ${token}` : undefined;
+    return token === undefined ? undefined : `Bearer ${token}`;
   }
 }

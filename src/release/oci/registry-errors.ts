@@ -1,6 +1,15 @@
 // What a registry's refusal means: status and its own message, with registry and repository.
+import { z } from 'zod';
 import { BkeError } from '../../lib/errors.ts';
 import { NetworkError } from './http.ts';
+
+const registryError = z.object({
+  code: z.string().optional(),
+  message: z.string().optional(),
+  detail: z.unknown().optional(),
+});
+type RegistryError = z.infer<typeof registryError>;
+const errorBody = z.object({ errors: z.array(registryError) });
 
 export interface Refusal {
   /** host:port */
@@ -33,21 +42,22 @@ export function refusalError(refusal: Refusal): BkeError {
 /** The text of `{"errors":[{code,message,detail}]}`, else the beginning of whatever came. */
 function ownMessage(body: Buffer): string {
   const text = body.toString('utf8', 0, 4096);
-  try {
-    const { errors } = JSON.parse(text) as { errors?: unknown };
-    if (Array.isArray(errors)) return errors.map(oneError).join('; ');
-  } catch {
-    // No JSON: a proxy's page, say.
-  }
+  const parsed = errorBody.safeParse(tryJson(text));
+  if (parsed.success) return parsed.data.errors.map(oneError).join('; ');
   return text.replaceAll(/\s+/g, ' ').trim().slice(0, 200);
 }
 
-function oneError(error: unknown): string {
-  if (typeof error !== 'object' || error === null) return String(error);
-  const { code, message, detail } = error as { code?: unknown; message?: unknown; detail?: unknown };
-  const extra =
-    detail === undefined || detail === null ? '' : typeof detail === 'string' ? detail : JSON.stringify(detail);
-  return [code, message, extra].filter((part) => typeof part === 'string' && part !== '').join(': ');
+function tryJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined; // a proxy's page, say
+  }
+}
+
+function oneError({ code, message, detail }: RegistryError): string {
+  const extra = typeof detail === 'string' || detail === undefined ? detail : JSON.stringify(detail);
+  return [code, message, extra].filter((part) => part !== undefined && part !== '' && part !== 'null').join(': ');
 }
 
 /** A broken connection as the user meets it, once trying again has not helped. */

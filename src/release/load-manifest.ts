@@ -1,0 +1,25 @@
+// Reads a release manifest; all its mistakes are told at once, each with file, line and column.
+import { readFile } from 'node:fs/promises';
+import { readYaml } from '../config/read-yaml.ts';
+import { BkeError } from '../lib/errors.ts';
+import { plural } from '../lib/text.ts';
+import { type ReleaseManifest, releaseManifest } from './manifest.ts';
+
+/** @throws BkeError BKE_MANIFEST_INVALID with one detail per mistake. */
+export async function loadManifest(path: string): Promise<ReleaseManifest> {
+  const text = await readFile(path, 'utf8').catch((cause: unknown) => {
+    const missing = cause instanceof Error && 'code' in cause && cause.code === 'ENOENT';
+    const why = missing ? 'there is no such file' : String(cause);
+    throw new BkeError('BKE_MANIFEST_INVALID', `can't read the release manifest ${path}: ${why}`, { cause });
+  });
+  return parseManifest(text, path);
+}
+
+/** @param file as the user wrote it, for messages. */
+export function parseManifest(text: string, file: string): ReleaseManifest {
+  const result = readYaml(text, file, releaseManifest);
+  if ('value' in result) return result.value;
+  throw new BkeError('BKE_MANIFEST_INVALID', `${file} has ${plural(result.problems.length, 'mistake')}`, {
+    details: result.problems.map(({ at, field, message }) => `${at}: ${field}: ${message}`),
+  });
+}
