@@ -1,0 +1,128 @@
+// The processes of a host and which of them Kubernetes' containers are: by control group and shim arguments, never by name alone (bootstrap law, clean-up step 2).
+import type { Host } from '../host.ts';
+
+export interface ProcessInfo {
+  readonly pid: number;
+  readonly parent: number;
+  /** Ticks since boot; together with the pid it names one process for ever. */
+  readonly startTicks: string;
+  readonly state: string;
+  /** The kernel's short name (15 bytes). */
+  readonly command: string;
+  /** Resolved program; undefined for kernel threads. */
+  readonly executable?: string;
+  /** Read for container shims only: a process stuck on a dead file system can block the reader of its arguments. */
+  readonly args: readonly string[];
+  readonly cgroups: readonly string[];
+}
+
+type Stat = Pick<ProcessInfo, 'pid' | 'parent' | 'startTicks' | 'state' | 'command'>;
+
+/** Parses /proc/PID/stat; the name may hold spaces and parentheses. */
+export function parseProcessStat(text: string): Stat | undefined {
+  const open = text.indexOf('(');
+  const close = text.lastIndexOf(')');
+  if (open < 0 || close < open) return undefined;
+  const fields = text.slice(close + 2).split(' ');
+  const [state, parent] = fields;
+  const startTicks = fields[19];
+  if (state === undefined || parent === undefined || startTicks === undefined) return undefined;
+  const pid = Number.parseInt(text.slice(0, open), 10);
+  return { pid, parent: Number.parseInt(parent, 10), startTicks, state, command: text.slice(open + 1, close) };
+}
+
+/** Paths of /proc/PID/cgroup (`id:controllers:path` per line), without repeats. */
+export function parseCgroups(text: string): string[] {
+  const paths = new Set<string>();
+  for (const line of text.split('\n')) {
+    const path = line.split(':').slice(2).join(':');
+    if (path.startsWith('/')) paths.add(path);
+  }
+  return [...paths];
+}
+
+function isShim(command: string): boolean {
+  return command.startsWith('containerd-shim');
+}
+
+async function readText(host: Host, path: string): Promise<string | undefined> {
+  try {
+    return (await host.files.read(path))?.toString('utf8');
+  } catch {
+    return undefined; // ended while it was read
+  }
+}
+
+async function readExecutable(host: Host, pid: string): Promise<string | undefined> {
+  try {
+    return (await host.files.readLink(`/proc/${pid}/exe`)).replace(/ \(deleted\)$/, '');
+  } catch {
+    return undefined; // a kernel thread, or gone
+  }
+}
+
+async function readProcess(host: Host, pid: string): Promise<ProcessInfo | undefined> {
+  const stat = parseProcessStat((await readText(host, `/proc/${pid}/stat`)) ?? '');
+  if (stat === undefined) return undefined;
+  const [cgroup, executable, cmdline] = await Promise.all([
+    readText(host, `/proc/${pid}/cgroup`),
+    readExecutable(host, pid),
+    isShim(stat.command) ? readText(host, `/proc/${pid}/cmdline`) : undefined,
+  ]);
+  const args = cmdline === undefined ? [] : cmdline.split('\0').filter((arg) => arg !== '');
+  return { ...stat, ...(executable === undefined ? {} : { executable }), args, cgroups: parseCgroups(cgroup ?? '') };
+}
+
+/** All processes but zombies. */
+export async function readProcesses(host: Host): Promise<ProcessInfo[]> {
+  const pids = (await host.files.list('/proc')).filter((name) => /^[0-9]+$/.test(name));
+  const found: ProcessInfo[] = [];
+  for (let index = 0; index < pids.length; index += 32) {
+    const part = await Promise.all(pids.slice(index, index + 32).map((pid) => readProcess(host, pid)));
+    for (const process of part) if (process !== undefined && process.state !== 'Z') found.push(process);
+  }
+  return found;
+}
+
+const podCgroup = /^(kubepods(-.+)?(\.slice)?|k8s\.io)$/;
+
+/** Where the host's own tree of control groups begins: that of process 1 (a host may itself be a container inside a pod). */
+export function cgroupBase(processes: readonly ProcessInfo[]): readonly string[] {
+  const first = processes.find((process) => process.pid === 1);
+  return (first?.cgroups ?? []).map((path) => path.replace(/\/init\.scope$/, '')).filter((path) => path.length > 1);
+}
+
+function belowBase(path: string, bases: readonly string[]): string {
+  const base = bases.find((candidate) => path === candidate || path.startsWith(`${candidate}/`));
+  return base === undefined ? path : path.slice(base.length);
+}
+
+/** The containerd namespace a shim serves, e.g. `k8s.io` or docker's `moby`. */
+export function shimNamespace(process: ProcessInfo): string | undefined {
+  const program = process.executable?.split('/').at(-1) ?? process.command;
+  if (!isShim(program)) return undefined;
+  const flag = process.args.findIndex((arg) => arg === '-namespace' || arg === '--namespace');
+  return flag < 0 ? undefined : process.args[flag + 1];
+}
+
+/** Why a process belongs to Kubernetes' containers; undefined where it doesn't. */
+export function podProcessReason(process: ProcessInfo, bases: readonly string[]): string | undefined {
+  const namespace = shimNamespace(process);
+  if (namespace !== undefined) return namespace === 'k8s.io' ? 'container shim of namespace k8s.io' : undefined;
+  for (const path of process.cgroups) {
+    const part = belowBase(path, bases)
+      .split('/')
+      .find((name) => podCgroup.test(name));
+    if (part !== undefined) return `runs in the control group ${part}`;
+  }
+  return undefined;
+}
+
+/** A process and all that it descends from: what must never be ended by it. */
+export function lineage(processes: readonly ProcessInfo[], pid: number): ReadonlySet<number> {
+  const parents = new Map(processes.map((process) => [process.pid, process.parent]));
+  const line = new Set<number>();
+  for (let at: number | undefined = pid; at !== undefined && at > 0 && !line.has(at); at = parents.get(at))
+    line.add(at);
+  return line;
+}
