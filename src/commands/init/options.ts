@@ -1,0 +1,103 @@
+// The options of `bke init`, with openFuyao's spellings beside them, and the settings layers they make.
+import type { Ports, SettingsLayer } from '../../config/bootstrap.ts';
+import type { OptionSpec } from '../../lib/command.ts';
+import type { InputReader } from '../../lib/input.ts';
+
+export const initOptions: readonly OptionSpec[] = [
+  { name: 'config', type: 'path', placeholder: 'FILE', summary: 'bootstrap.yaml; options win over it' },
+  {
+    name: 'bundle',
+    type: 'path',
+    placeholder: 'FILE',
+    summary: 'bundle with the programs, files, charts and images to serve',
+  },
+  {
+    name: 'trust-key',
+    type: 'path',
+    placeholder: 'FILE',
+    repeatable: true,
+    summary: 'public key (PEM) bundles may be signed with, beside the built-in ones',
+  },
+  { name: 'allow-unsigned', type: 'flag', summary: 'take a bundle that nobody trusted here has signed' },
+  {
+    name: 'host-ip',
+    type: 'text',
+    placeholder: 'IP',
+    aliases: ['hostIP'],
+    summary: 'address other hosts reach this host by (default: found by the default route)',
+  },
+  {
+    name: 'domain',
+    type: 'text',
+    placeholder: 'NAME',
+    summary: 'site name of the services (default: deploy.bke.internal)',
+  },
+  {
+    name: 'registry-port',
+    type: 'port',
+    placeholder: 'PORT',
+    aliases: ['imageRepoPort'],
+    summary: 'image registry (default: 40443)',
+  },
+  {
+    name: 'registry-push-port',
+    type: 'port',
+    placeholder: 'PORT',
+    summary: 'take pushes from other machines on this port (default: 40444, this machine only)',
+  },
+  {
+    name: 'file-port',
+    type: 'port',
+    placeholder: 'PORT',
+    aliases: ['yumRepoPort'],
+    summary: 'file repository (default: 40080)',
+  },
+  {
+    name: 'chart-port',
+    type: 'port',
+    placeholder: 'PORT',
+    aliases: ['chartRepoPort'],
+    summary: 'chart repository (default: 38080)',
+  },
+  {
+    name: 'kubernetes-port',
+    type: 'port',
+    placeholder: 'PORT',
+    aliases: ['kubernetesPort'],
+    summary: 'kept free for the bootstrap cluster (default: 36443)',
+  },
+  { name: 'ui-port', type: 'port', placeholder: 'PORT', summary: 'kept free for the web UI (default: 30010)' },
+  {
+    name: 'data-dir',
+    type: 'path',
+    placeholder: 'DIR',
+    summary: 'images, files and charts (default: $BKE_WORKSPACE or /var/lib/bke/services)',
+  },
+  { name: 'ignore-check', type: 'text', placeholder: 'NAME', repeatable: true, summary: 'leave a preflight check out' },
+  { name: 'dry-run', type: 'flag', summary: 'show what would be done and change nothing' },
+  { name: 'yes', short: 'y', type: 'flag', aliases: ['confirm'], summary: 'do not ask' },
+];
+
+/** What the options say. */
+export function optionLayer(input: InputReader): SettingsLayer {
+  const pushPort = input.number('registryPushPort');
+  return {
+    source: 'option',
+    hostIP: input.text('hostIp'),
+    domain: input.text('domain'),
+    ports: definedPorts({
+      registry: input.number('registryPort'),
+      registryPush: pushPort,
+      files: input.number('filePort'),
+      charts: input.number('chartPort'),
+      kubernetes: input.number('kubernetesPort'),
+      ui: input.number('uiPort'),
+    }),
+    pushOpen: pushPort === undefined ? undefined : true,
+    dataDir: input.text('dataDir'),
+  };
+}
+
+export function definedPorts(ports: Readonly<Partial<Record<keyof Ports, number | undefined>>>): Partial<Ports> {
+  return Object.fromEntries(Object.entries(ports).filter(([, port]) => port !== undefined));
+}

@@ -1,0 +1,105 @@
+// Gathers the settings of `bke init` from everywhere they may come from.
+import { readFile } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import {
+  type BootstrapFile,
+  bootstrapFile,
+  type EffectiveSettings,
+  effectiveSettings,
+  type SettingsLayer,
+} from '../../config/bootstrap.ts';
+import { type Problem, refuseProblems } from '../../config/problem.ts';
+import { loadYaml } from '../../config/yaml-file.ts';
+import type { Host } from '../../host/host.ts';
+import { BkeError } from '../../lib/errors.ts';
+import type { InputReader } from '../../lib/input.ts';
+import { readSettings } from '../../tasks/services/records.ts';
+import { chooseHostAddress, type HostAddresses } from '../../tasks/preflight/host-address.ts';
+import type { CommandContext } from '../context.ts';
+import { definedPorts, optionLayer } from './options.ts';
+
+export interface InitSettings extends EffectiveSettings {
+  /** Absolute path; undefined where none was named. */
+  readonly bundle: string | undefined;
+  /** init ran here before. */
+  readonly repeated: boolean;
+}
+
+/** @throws BkeError BKE_CONFIG_INVALID with every problem of every source; BKE_DATA_DIR_CHANGED; BKE_HOST_ADDRESS_UNKNOWN. */
+export async function gatherSettings(
+  context: CommandContext,
+  input: InputReader,
+  { host, addresses }: { readonly host: Host; readonly addresses: HostAddresses },
+): Promise<InitSettings> {
+  const file = await readConfigFile(context, input.text('config'));
+  const last = await readSettings(host);
+  const given = [optionLayer(input), ...fileLayers(file), ...environmentLayers(context), ...lastLayers(last)];
+  const named = given.find((layer) => layer.hostIP !== undefined);
+  const layers =
+    named === undefined ? [...given, { source: 'found on this host', hostIP: chooseHostAddress(addresses) }] : given;
+  const effective = effectiveSettings(layers, addresses.global);
+  refuseProblems([...file.problems, ...effective.problems], 'the settings of init');
+  if (last !== undefined && last.dataDir !== effective.settings.dataDir) {
+    throw new BkeError(
+      'BKE_DATA_DIR_CHANGED',
+      `the services' data is in ${last.dataDir}, not in ${effective.settings.dataDir}`,
+      {
+        host: host.name,
+        hint: `Use --data-dir ${last.dataDir}, or begin anew with bke reset --all --mount.`,
+      },
+    );
+  }
+  return { ...effective, bundle: bundlePath(context, input, file), repeated: last !== undefined };
+}
+
+interface ConfigFile {
+  readonly path: string | undefined;
+  readonly value: BootstrapFile | undefined;
+  readonly problems: readonly Problem[];
+}
+
+async function readConfigFile(context: CommandContext, name: string | undefined): Promise<ConfigFile> {
+  if (name === undefined) return { path: undefined, value: undefined, problems: [] };
+  const path = resolve(context.cwd, name);
+  const text = await readFile(path, 'utf8').catch((error: unknown) => {
+    throw new BkeError(
+      'BKE_CONFIG_INVALID',
+      `${name} can not be read: ${error instanceof Error ? error.message : String(error)}`,
+    );
+  });
+  return { path, ...loadYaml(text, name, bootstrapFile) };
+}
+
+function fileLayers({ path, value }: ConfigFile): SettingsLayer[] {
+  if (path === undefined || value === undefined) return [];
+  const { hostIP, domain, ports, dataDir, settings } = value.spec;
+  return [
+    {
+      source: path,
+      hostIP,
+      domain,
+      ports: definedPorts(ports ?? {}),
+      pushOpen: ports?.['registryPush'] === undefined ? undefined : true,
+      dataDir,
+      containerd: settings?.containerd,
+    },
+  ];
+}
+
+/** openFuyao's name for where everything is put. */
+function environmentLayers({ env }: CommandContext): SettingsLayer[] {
+  const workspace = env['BKE_WORKSPACE'];
+  return workspace === undefined || workspace === '' ? [] : [{ source: 'BKE_WORKSPACE', dataDir: workspace }];
+}
+
+function lastLayers(last: Awaited<ReturnType<typeof readSettings>>): SettingsLayer[] {
+  return last === undefined ? [] : [{ source: 'the last init', ...last }];
+}
+
+/** The option is relative to where the user is, the file's field to the file. */
+function bundlePath({ cwd }: CommandContext, input: InputReader, file: ConfigFile): string | undefined {
+  const option = input.text('bundle');
+  if (option !== undefined) return resolve(cwd, option);
+  const field = file.value?.spec.bundle;
+  return field === undefined || file.path === undefined ? undefined : resolve(dirname(file.path), field);
+}

@@ -1,0 +1,175 @@
+// containerd with runc, crictl and the CNI plugins on one host, pulling every image from the local registry only.
+import { readAsset } from '../../lib/assets.ts';
+import { BkeError } from '../../lib/errors.ts';
+import { fillTemplate } from '../../lib/template.ts';
+import type { TomlTable } from '../../lib/toml.ts';
+import type { Task, TaskScope } from '../task.ts';
+import { containerdConfig, containerdPaths, crictlConfig, hostsToml } from './containerd-config.ts';
+import { installPrograms, linkPrograms, type ProgramArtifact, programFolder, restartKey } from './programs.ts';
+
+export interface ContainerRuntimeParameters {
+  readonly containerd: ProgramArtifact;
+  readonly runc: ProgramArtifact;
+  readonly crictl: ProgramArtifact;
+  readonly cniPlugins: ProgramArtifact;
+  readonly registry: {
+    /** domain:port */
+    readonly host: string;
+    /** PEM of the CA that signed its certificate. */
+    readonly ca: string;
+  };
+  /** Public registries whose images the local one has. */
+  readonly mirrored: readonly string[];
+  /** Public name of the pause image. */
+  readonly sandboxImage: string;
+  /** Merged into config.toml. */
+  readonly settings: TomlTable;
+}
+
+const unitName = 'containerd.service';
+
+/** Directories that containerd, the kubelet and network programs fill. */
+const zones = [
+  containerdPaths.root,
+  containerdPaths.state,
+  containerdPaths.cniConfigDir,
+  containerdPaths.cniBinDir,
+  '/var/lib/cni',
+];
+
+export const containerRuntimeTask: Task<ContainerRuntimeParameters> = {
+  name: 'node/container-runtime',
+  title: ({ containerd }) => `containerd ${containerd.version}`,
+  timeoutMs: 10 * 60_000,
+  run: runContainerRuntime,
+};
+
+async function runContainerRuntime(scope: TaskScope, parameters: ContainerRuntimeParameters): Promise<void> {
+  for (const path of zones) await scope.apply({ kind: 'zone', path });
+  const programs = await installRuntimePrograms(scope, parameters);
+  await linkPrograms(scope, programs);
+  const config = await writeConfiguration(scope, parameters, programs.runc);
+  const unit = (await readAsset('assets/containerd/containerd.service')).toString('utf8');
+  await scope.apply({
+    kind: 'unit',
+    name: unitName,
+    text: fillTemplate(unit, { program: programs.containerd, config: containerdPaths.config }),
+    enabled: true,
+    running: true,
+    restartKey: restartKey(config, parameters.containerd.digest, parameters.runc.digest),
+  });
+  await waitForRuntime(scope, programs.crictl);
+}
+
+/** Returns where each program is that people and services call by name. */
+async function installRuntimePrograms(scope: TaskScope, parameters: ContainerRuntimeParameters) {
+  const containerd = await installPrograms(scope, parameters.containerd);
+  const runc = await installPrograms(scope, parameters.runc);
+  const crictl = await installPrograms(scope, parameters.crictl);
+  await installCniPlugins(scope, parameters.cniPlugins);
+  return {
+    containerd: await containerd.path('containerd'),
+    'containerd-shim-runc-v2': await containerd.path('containerd-shim-runc-v2'),
+    ctr: await containerd.path('ctr'),
+    runc: await runc.path('runc'),
+    crictl: await crictl.path('crictl'),
+  };
+}
+
+/** Everything under /etc/containerd and crictl's file. Returns what a restart of containerd depends on; hosts.toml is read on every pull. */
+async function writeConfiguration(
+  scope: TaskScope,
+  parameters: ContainerRuntimeParameters,
+  runc: string,
+): Promise<string> {
+  const { registry, mirrored } = parameters;
+  const file = (path: string, text: string): Promise<boolean> =>
+    scope.apply({ kind: 'file', path, mode: 0o644, content: { text } });
+  await file(containerdPaths.ca, registry.ca);
+  for (const name of [...mirrored, registry.host]) {
+    await file(`${containerdPaths.certsDir}/${name}/hosts.toml`, hostsToml(name, registry.host));
+  }
+  await file(containerdPaths.crictl, crictlConfig());
+  const config = containerdConfig({
+    sandboxImage: parameters.sandboxImage,
+    systemdCgroup: await hasUnifiedCgroups(scope),
+    runc,
+    settings: parameters.settings,
+  });
+  await file(containerdPaths.config, config);
+  return config;
+}
+
+/** systemd manages the only tree there is with cgroup v2; with v1 a second writer is no fault, and cgroupfs works on every such system. */
+async function hasUnifiedCgroups(scope: TaskScope): Promise<boolean> {
+  return (await scope.host.files.stat('/sys/fs/cgroup/cgroup.controllers')) !== undefined;
+}
+
+/** Plain files, not links: network programs that run in containers see /opt/cni/bin, but nothing that a link in it leads to. */
+async function installCniPlugins(scope: TaskScope, artifact: ProgramArtifact): Promise<void> {
+  await installPrograms(scope, artifact);
+  const folder = programFolder(artifact);
+  const { files } = scope.host;
+  const inBin = (await files.stat(`${folder}/bin`))?.type === 'directory' ? `${folder}/bin` : folder;
+  for (const name of await files.list(inBin)) {
+    const source = `${inBin}/${name}`;
+    const stat = await files.stat(source);
+    if (stat?.type !== 'file' || (stat.mode & 0o111) === 0) continue;
+    const content = { source, digest: await files.digest(source) };
+    await scope.apply({ kind: 'file', path: `${containerdPaths.cniBinDir}/${name}`, mode: 0o755, content });
+  }
+}
+
+async function waitForRuntime(scope: TaskScope, crictl: string): Promise<void> {
+  await scope.wait({
+    for: `containerd to answer on ${containerdPaths.socket}`,
+    timeoutMs: 60_000,
+    intervalMs: 500,
+    next: `journalctl -u ${unitName}`,
+    probe: async () => {
+      const result = await scope.host.run([crictl, 'version'], { timeoutMs: 10_000 });
+      if (result.exitCode === 0) return { ready: true };
+      return { ready: false, cause: lastLine(result.stderr) };
+    },
+  });
+}
+
+export interface PullProofParameters {
+  /** Public name, e.g. registry.k8s.io/pause:3.10.2. */
+  readonly image: string;
+  readonly registryHost: string;
+}
+
+/** Pulls one image by its public name: the only proof that names, mirrors, certificates and store fit together. */
+export const pullProofTask: Task<PullProofParameters> = {
+  name: 'node/pull-proof',
+  title: ({ image }) => `Pull ${image} from the local registry`,
+  timeoutMs: 5 * 60_000,
+  run: async (scope, parameters) => {
+    const { image, registryHost } = parameters;
+    const crictl = '/usr/local/bin/crictl';
+    const present = scope.dryRun
+      ? undefined
+      : await scope.host.run([crictl, 'inspecti', '-q', image], { timeoutMs: 15_000 });
+    if (present?.exitCode === 0) return;
+    await scope.act(`pull ${image} from ${registryHost}`, async () => {
+      const result = await scope.host.run([crictl, 'pull', image], { timeoutMs: 4 * 60_000, signal: scope.signal });
+      if (result.exitCode !== 0) throw pullFailed(scope, parameters, result.stderr);
+    });
+  },
+};
+
+function pullFailed(scope: TaskScope, parameters: PullProofParameters, stderr: string): BkeError {
+  return new BkeError(
+    'BKE_PULL_FAILED',
+    `${parameters.image} can not be pulled from ${parameters.registryHost}: ${lastLine(stderr)}`,
+    {
+      host: scope.host.name,
+      hint: `See journalctl -u ${unitName} and journalctl -u bke-registry, then run the same command again.`,
+    },
+  );
+}
+
+function lastLine(text: string): string {
+  return text.trim().split('\n').at(-1) ?? '';
+}

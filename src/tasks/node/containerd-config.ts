@@ -1,0 +1,75 @@
+// The text of containerd's configuration files: config.toml (version 3), hosts.toml per registry, crictl.yaml. Pure, kept as golden files by tests.
+import { mergeToml, type TomlTable, toToml } from '../../lib/toml.ts';
+
+export const containerdPaths = {
+  config: '/etc/containerd/config.toml',
+  certsDir: '/etc/containerd/certs.d',
+  /** The CA of the local registry; named by every hosts.toml. */
+  ca: '/etc/containerd/site-ca.crt',
+  root: '/var/lib/containerd',
+  state: '/run/containerd',
+  socket: '/run/containerd/containerd.sock',
+  cniConfigDir: '/etc/cni/net.d',
+  cniBinDir: '/opt/cni/bin',
+  crictl: '/etc/crictl.yaml',
+} as const;
+
+export interface ContainerdOptions {
+  /** Public name of the pause image, e.g. registry.k8s.io/pause:3.10.2. */
+  readonly sandboxImage: string;
+  readonly systemdCgroup: boolean;
+  /** Path of runc. */
+  readonly runc: string;
+  /** Merged over everything else. */
+  readonly settings: TomlTable;
+}
+
+export function containerdConfig(options: ContainerdOptions): string {
+  const base: TomlTable = {
+    version: 3,
+    root: containerdPaths.root,
+    state: containerdPaths.state,
+    grpc: { address: containerdPaths.socket },
+    plugins: {
+      'io.containerd.cri.v1.images': {
+        pinned_images: { sandbox: options.sandboxImage },
+        registry: { config_path: containerdPaths.certsDir },
+      },
+      'io.containerd.cri.v1.runtime': {
+        cni: { bin_dirs: [containerdPaths.cniBinDir], conf_dir: containerdPaths.cniConfigDir },
+        containerd: {
+          default_runtime_name: 'runc',
+          runtimes: {
+            runc: {
+              runtime_type: 'io.containerd.runc.v2',
+              options: { BinaryName: options.runc, SystemdCgroup: options.systemdCgroup },
+            },
+          },
+        },
+      },
+    },
+  };
+  return `# Written by bke. Edits are lost when bke runs again.\n${toToml(mergeToml(base, options.settings))}`;
+}
+
+/**
+ * hosts.toml of one registry whose images the local registry has. `server` itself is the local registry: with a `[host]` entry only,
+ * containerd would fall back to the internet.
+ * @param registry as image names have it, e.g. registry.k8s.io
+ * @param local domain:port of the local registry
+ */
+export function hostsToml(registry: string, local: string): string {
+  const path = registry === local ? '/v2' : `/v2/${registry}`;
+  const table = {
+    server: `https://${local}${path}`,
+    capabilities: ['pull', 'resolve'],
+    ca: containerdPaths.ca,
+    override_path: true,
+  };
+  return `# Written by bke. Edits are lost when bke runs again.\n${toToml(table)}`;
+}
+
+export function crictlConfig(): string {
+  const endpoint = `unix://${containerdPaths.socket}`;
+  return `# Written by bke. Edits are lost when bke runs again.\nruntime-endpoint: ${endpoint}\nimage-endpoint: ${endpoint}\ntimeout: 30\n`;
+}

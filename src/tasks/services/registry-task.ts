@@ -1,0 +1,43 @@
+// The image registry: two units of CNCF Distribution on one store, one that everybody reads and one that takes pushes (design section 6).
+import type { BootstrapSettings } from '../../config/bootstrap.ts';
+import { installPrograms, type ProgramArtifact, restartKey } from '../node/programs.ts';
+import type { Task } from '../task.ts';
+import { servicePaths, unitNames } from './layout.ts';
+import { renderRegistry } from './render.ts';
+import { waitForService } from './wait.ts';
+
+export interface RegistryParameters {
+  readonly settings: BootstrapSettings;
+  readonly program: ProgramArtifact;
+  /** PEM of the site CA. */
+  readonly ca: string;
+  /** Of the serving certificate: a registry reads it only when it starts. */
+  readonly leafDigest: string;
+}
+
+export const registryTask: Task<RegistryParameters> = {
+  name: 'services/registry',
+  title: ({ program }) => `Image registry ${program.version}`,
+  timeoutMs: 5 * 60_000,
+  run: async (scope, { settings, program, ca, leafDigest }) => {
+    const installed = await installPrograms(scope, program);
+    const texts = await renderRegistry(settings, await installed.path('registry'));
+    const file = (path: string, text: string): Promise<boolean> =>
+      scope.apply({ kind: 'file', path, mode: 0o644, content: { text } });
+    await file(servicePaths.registryConfig, texts.registryConfig);
+    await file(servicePaths.registryPushConfig, texts.registryPushConfig);
+    const unit = (name: string, text: string, config: string): Promise<boolean> =>
+      scope.apply({
+        kind: 'unit',
+        name,
+        text,
+        enabled: true,
+        running: true,
+        restartKey: restartKey(config, leafDigest, program.digest),
+      });
+    await unit(unitNames.registryPush, texts.registryPushUnit, texts.registryPushConfig);
+    await unit(unitNames.registry, texts.registryUnit, texts.registryConfig);
+    await waitForService(scope, { settings, ca, service: 'registry-push' });
+    await waitForService(scope, { settings, ca, service: 'registry' });
+  },
+};

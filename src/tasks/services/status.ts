@@ -1,0 +1,130 @@
+// What stands on a services host: each service's unit, answer, version and data, read without changing anything.
+import type { BootstrapSettings } from '../../config/bootstrap.ts';
+import type { Host } from '../../host/host.ts';
+import { containerdPaths } from '../node/containerd-config.ts';
+import { dataPaths, servicePaths } from './layout.ts';
+import { type ContentRecord, readContent, readSettings } from './records.ts';
+import { type LocalService, localServices } from './service-list.ts';
+import { readUnitState, type UnitState } from './unit-state.ts';
+import { serviceTrouble } from './wait.ts';
+
+/**
+ * healthy: runs and answers; unhealthy: runs but does not answer as it should; starting; stopped: someone stopped it;
+ * failed: systemd gave up or keeps restarting it; missing: its unit is gone.
+ */
+export type ServiceHealth = 'healthy' | 'unhealthy' | 'starting' | 'stopped' | 'failed' | 'missing';
+
+export interface ServiceStatus {
+  readonly name: string;
+  readonly state: ServiceHealth;
+  readonly unit: string;
+  readonly version: string;
+  readonly address: string;
+  /** Bytes on disk of what it serves; absent where it can't be read. */
+  readonly dataBytes?: number;
+  /** RFC 3339. */
+  readonly since?: string;
+  /** Why it isn't healthy. */
+  readonly reason?: string;
+}
+
+export interface ServicesStatus {
+  readonly settings: BootstrapSettings;
+  /** Absent where no load came to its end yet. */
+  readonly content: ContentRecord | undefined;
+  readonly services: readonly ServiceStatus[];
+}
+
+/** undefined where init was never run on this host, or everything was taken away again. */
+export async function readStatus(host: Host): Promise<ServicesStatus | undefined> {
+  const settings = await readSettings(host);
+  if (settings === undefined) return undefined;
+  const content = await readContent(host);
+  const ca = (await host.files.read(servicePaths.siteCa))?.toString('utf8') ?? '';
+  const services = await Promise.all(
+    localServices(settings).map((service) => serviceStatus(host, service, { settings, content, ca })),
+  );
+  return { settings, content, services: [...services, ...(await runtimeStatus(host, content))] };
+}
+
+interface Known {
+  readonly settings: BootstrapSettings;
+  readonly content: ContentRecord | undefined;
+  readonly ca: string;
+}
+
+async function serviceStatus(host: Host, service: LocalService, known: Known): Promise<ServiceStatus> {
+  const unit = await readUnitState(host, service.unit);
+  const trouble = unit.active === 'active' ? await serviceTrouble(service, known.ca) : undefined;
+  const dataBytes = await directorySize(host, dataPaths(known.settings.dataDir)[service.data]);
+  return {
+    name: service.id,
+    ...healthOf(unit, trouble),
+    unit: service.unit,
+    version: (await versionOf(host, service, known.content)) ?? 'unknown',
+    address: service.url,
+    ...(dataBytes === undefined ? {} : { dataBytes }),
+    ...sinceOf(unit),
+  };
+}
+
+/** containerd, once init has come that far. */
+async function runtimeStatus(host: Host, content: ContentRecord | undefined): Promise<ServiceStatus[]> {
+  const unit = await readUnitState(host, 'containerd.service');
+  if (!unit.loaded && content === undefined) return [];
+  const trouble = unit.active === 'active' ? await runtimeTrouble(host) : undefined;
+  const dataBytes = await directorySize(host, containerdPaths.root);
+  return [
+    {
+      name: 'containerd',
+      ...healthOf(unit, trouble),
+      unit: 'containerd.service',
+      version: content?.programs.containerd.version ?? 'unknown',
+      address: `unix://${containerdPaths.socket}`,
+      ...(dataBytes === undefined ? {} : { dataBytes }),
+      ...sinceOf(unit),
+    },
+  ];
+}
+
+async function runtimeTrouble(host: Host): Promise<string | undefined> {
+  const result = await host.run(['/usr/local/bin/crictl', 'version'], { timeoutMs: 10_000 });
+  return result.exitCode === 0 ? undefined : (result.stderr.trim().split('\n').at(-1) ?? 'it does not answer');
+}
+
+function healthOf(unit: UnitState, trouble: string | undefined): Pick<ServiceStatus, 'state' | 'reason'> {
+  if (!unit.loaded) return { state: 'missing', reason: 'its unit is gone: run bke init again' };
+  if (unit.active === 'active') {
+    return trouble === undefined ? { state: 'healthy' } : { state: 'unhealthy', reason: trouble };
+  }
+  // systemd restarts it for ever: between two tries it is 'activating (auto-restart)'.
+  if (unit.active === 'activating' && unit.result === 'success') return { state: 'starting' };
+  if (unit.active === 'inactive' && unit.result === 'success')
+    return { state: 'stopped', reason: 'bke start starts it' };
+  return { state: 'failed', reason: `${unit.result}, started again ${unit.restarts} times` };
+}
+
+function sinceOf(unit: UnitState): { since?: string } {
+  return unit.since === undefined ? {} : { since: unit.since.toISOString() };
+}
+
+/** Of the program that runs, not of the one that asks. */
+async function versionOf(
+  host: Host,
+  service: LocalService,
+  content: ContentRecord | undefined,
+): Promise<string | undefined> {
+  if (service.data === 'registry') return content?.programs.registry.version;
+  const text = (await host.files.read(`/etc/systemd/system/${service.unit}`))?.toString('utf8') ?? '';
+  return /^ExecStart=\S*\/bke-([^/\s]+)\//m.exec(text)?.[1];
+}
+
+/** Bytes on disk; undefined where there is no such directory or it takes too long to count. */
+async function directorySize(host: Host, path: string): Promise<number | undefined> {
+  if ((await host.files.stat(path)) === undefined) return undefined;
+  const result = await host
+    .run(['du', '-s', '-x', '--block-size=1', path], { timeoutMs: 20_000 })
+    .catch(() => undefined);
+  const bytes = Number.parseInt(result?.stdout ?? '', 10);
+  return Number.isNaN(bytes) ? undefined : bytes;
+}
