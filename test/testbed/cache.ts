@@ -1,0 +1,67 @@
+// A cache of folders by content outside the checkout: the key is the recipe's digest, a finished folder is renamed into place.
+import { createHash } from 'node:crypto';
+import { access, mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import path from 'node:path';
+import { withLock } from './lock.ts';
+import { say, secondsSince } from './log.ts';
+
+/** What is made: everything that decides the content must be in `recipe`. */
+export interface CacheEntry {
+  /** Folder of the cache: `builds`, `images`, … */
+  kind: string;
+  /** Readable part of the folder's name. */
+  name: string;
+  /** Any JSON value; its digest is the key. */
+  recipe: unknown;
+}
+
+const lockLimit = 3600;
+
+/** Root of the cache: `BKE_CACHE`, else `~/.cache/bke`. */
+export function cacheRoot(): string {
+  return process.env['BKE_CACHE'] ?? path.join(homedir(), '.cache', 'bke');
+}
+
+/** Digest of a recipe: keys are sorted, so that the order of writing doesn't matter. */
+export function recipeDigest(recipe: unknown): string {
+  return createHash('sha256').update(JSON.stringify(recipe, sortKeys)).digest('hex');
+}
+
+function sortKeys(_key: string, value: unknown): unknown {
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** Path that the entry has or would have. */
+export function cachePath(entry: CacheEntry): string {
+  return path.join(cacheRoot(), entry.kind, `${entry.name}-${recipeDigest(entry.recipe).slice(0, 16)}`);
+}
+
+/** The finished folder of the entry; `make` fills an empty folder when there is none. Two runs never make it twice. */
+export async function cached(entry: CacheEntry, make: (dir: string) => Promise<void>): Promise<string> {
+  const target = cachePath(entry);
+  if (await exists(target)) return target;
+  const lockFile = path.join(cacheRoot(), 'locks', path.basename(target));
+  return withLock(lockFile, lockLimit, async () => {
+    if (await exists(target)) return target;
+    const start = performance.now();
+    say(`making ${entry.kind}/${entry.name}`);
+    const draft = `${target}.draft`;
+    await rm(draft, { recursive: true, force: true });
+    await mkdir(draft, { recursive: true, mode: 0o755 });
+    await make(draft);
+    const record = { recipe: entry.recipe, seconds: Math.round((performance.now() - start) / 100) / 10 };
+    await writeFile(path.join(draft, 'recipe.json'), `${JSON.stringify(record, null, 2)}\n`);
+    await rename(draft, target);
+    say(`made ${entry.kind}/${entry.name} in ${secondsSince(start)}`);
+    return target;
+  });
+}
+
+async function exists(file: string): Promise<boolean> {
+  return access(file).then(
+    () => true,
+    () => false,
+  );
+}
