@@ -18,17 +18,23 @@ export function createEmitter(options: EmitterOptions): Emit {
   const emit: Emit = (body) => {
     seq += 1;
     const event: OperationEvent = { seq, time: options.now().toISOString(), operation: options.operation, ...body };
-    try {
-      journal?.append(event);
-      options.sink(event);
-    } catch (error) {
-      // A full disk must not stop a reset that is about to empty it: go on without the journal, and say so.
-      journal = undefined;
-      options.sink(event);
-      const reason = explainSystemError(error);
-      const message = `the journal can't be written any more: ${reason instanceof Error ? reason.message : String(reason)}`;
-      emit({ type: 'note', level: 'warning', message });
-    }
+    const problem = journal === undefined ? undefined : append(journal, event);
+    options.sink(event);
+    if (problem === undefined) return;
+    // A full disk must not stop a reset that is about to empty it: go on without the journal, and say so.
+    journal = undefined;
+    emit({ type: 'note', level: 'warning', message: `the journal can't be written any more: ${problem}` });
   };
   return emit;
+}
+
+/** What went wrong, or undefined. */
+function append(journal: Journal, event: OperationEvent): string | undefined {
+  try {
+    journal.append(event);
+    return undefined;
+  } catch (error) {
+    const reason = explainSystemError(error);
+    return reason instanceof Error ? reason.message : String(reason);
+  }
 }
