@@ -23,7 +23,7 @@ export async function ensurePushLogin(scope: TaskScope): Promise<string> {
   return password;
 }
 
-async function htpasswdLine(password: string): Promise<string> {
+export async function htpasswdLine(password: string): Promise<string> {
   const { hash } = await import('bcryptjs');
   // 192 random bits need no slow hash; the registry hashes on every request.
   return `${pushUser}:${await hash(password, 8)}\n`;
