@@ -1,10 +1,11 @@
 // Files that are whole or not there: written beside their place, synced, renamed.
 import { randomBytes } from 'node:crypto';
-import { type FileHandle, open, rename, rm } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { type FileHandle, open, readdir, rename, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 
 /**
- * Gives `write` a new file in the folder of `path`; when it returns, the file is synced and renamed into place, when it throws, removed.
+ * Gives `write` a new file (readable too) in the folder of `path`; when it returns, the file is synced and renamed into place, when it throws, removed.
+ * What a killed run left of the same file is removed first.
  * @param mode exact permission bits, whatever the umask.
  */
 export async function writeAtomically(
@@ -12,9 +13,10 @@ export async function writeAtomically(
   mode: number,
   write: (file: FileHandle) => Promise<void>,
 ): Promise<void> {
-  const draft = `${path}.${randomBytes(6).toString('hex')}.tmp`;
+  await removeDeadDrafts(path);
+  const draft = join(dirname(path), `.${basename(path)}.${process.pid}-${randomBytes(4).toString('hex')}.tmp`);
   try {
-    const file = await open(draft, 'wx', mode);
+    const file = await open(draft, 'wx+', mode);
     try {
       await file.chmod(mode);
       await write(file);
@@ -28,6 +30,24 @@ export async function writeAtomically(
     throw thrown;
   }
   await syncDirectory(dirname(path));
+}
+
+async function removeDeadDrafts(path: string): Promise<void> {
+  const dir = dirname(path);
+  const start = `.${basename(path)}.`;
+  for (const name of await readdir(dir)) {
+    const pid = name.startsWith(start) ? /^(\d+)-[0-9a-f]{8}\.tmp$/.exec(name.slice(start.length))?.[1] : undefined;
+    if (pid !== undefined && !isAlive(Number(pid))) await rm(join(dir, name), { force: true });
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (thrown) {
+    return thrown instanceof Error && 'code' in thrown && thrown.code === 'EPERM';
+  }
 }
 
 /** Makes a rename or removal in `dir` last over a power cut. */

@@ -7,10 +7,11 @@ const readSize = 1024 * 1024;
 
 /** `size` bytes from `start` on, or fewer where the file ends. The handle stays open: it belongs to the caller. */
 export function readRange(file: FileHandle, start: number, size: number): Readable {
-  return Readable.from(reads(file, start, size), { objectMode: false, highWaterMark: readSize });
+  return Readable.from(fileChunks(file, start, size), { objectMode: false, highWaterMark: readSize });
 }
 
-async function* reads(file: FileHandle, start: number, size: number): AsyncGenerator<Buffer> {
+/** The same as plain chunks, for hashing without a stream. */
+export async function* fileChunks(file: FileHandle, start: number, size: number): AsyncGenerator<Buffer> {
   let position = start;
   const end = start + size;
   while (position < end) {

@@ -1,0 +1,47 @@
+// Paths in the repository: nothing that comes from outside can lead out of it.
+import { chmod, lstat, mkdir, realpath } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { isErrno } from '../../lib/errno.ts';
+
+/** Plain parts only. Names that begin with a dot are drafts and our own records, never content. */
+export function isPlainPath(path: string): boolean {
+  // oxlint-disable-next-line no-control-regex -- control characters are what is refused
+  return path.split('/').every((part) => part !== '' && !part.startsWith('.') && !/[\u0000-\u001F\u007F\\]/.test(part));
+}
+
+/** The absolute path of a plain file in `root`; undefined where there is none, or where a symbolic link is on the way. */
+export async function plainFile(root: string, path: string): Promise<string | undefined> {
+  return plainEntry(root, path, 'file');
+}
+
+export async function plainDirectory(root: string, path: string): Promise<string | undefined> {
+  return plainEntry(root, path, 'directory');
+}
+
+async function plainEntry(root: string, path: string, kind: 'file' | 'directory'): Promise<string | undefined> {
+  if (!isPlainPath(path)) return undefined;
+  const absolute = join(root, path);
+  try {
+    const stat = await lstat(absolute);
+    const right = kind === 'file' ? stat.isFile() : stat.isDirectory();
+    return right && (await realpath(dirname(absolute))) === dirname(absolute) ? absolute : undefined;
+  } catch (thrown) {
+    if (isErrno(thrown, 'ENOENT', 'ENOTDIR', 'ENAMETOOLONG', 'ELOOP')) return undefined;
+    throw thrown;
+  }
+}
+
+/** Makes the folders of `path` below `root`, 0755 whatever the umask; returns the deepest. */
+export async function makeFolders(root: string, path: string): Promise<string> {
+  let folder = root;
+  for (const part of path.split('/').filter((name) => name !== '' && name !== '.')) {
+    folder = join(folder, part);
+    try {
+      await mkdir(folder, 0o755);
+      await chmod(folder, 0o755);
+    } catch (thrown) {
+      if (!isErrno(thrown, 'EEXIST')) throw thrown;
+    }
+  }
+  return folder;
+}
