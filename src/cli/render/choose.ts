@@ -1,9 +1,37 @@
-// Which renderer an operation is shown by.
+// Which renderers an operation is shown by: progress on stderr, plans and -o json on stdout (bke help progress, bke help output).
 import type { GlobalValues } from '../../lib/global-options.ts';
 import type { Io } from '../io.ts';
+import { createTheme, wantsColor } from '../theme.ts';
 import { jsonRenderer } from './json.ts';
+import { plainRenderer } from './plain.ts';
+import { planRenderer } from './plan.ts';
 import type { Renderer } from './renderer.ts';
+import { terminalRenderer } from './terminal.ts';
 
-export function createRenderer(io: Io, _globals: GlobalValues, json: boolean): Renderer {
-  return jsonRenderer(json ? io.stdout : io.stderr);
+/** @param json -o json of a command that acts: events to stdout; people are shown progress only where --progress says so. */
+export function createRenderer(io: Io, globals: GlobalValues, json: boolean): Renderer {
+  const progress = globals.quiet || (json && globals.progress === 'auto') ? [] : [progressRenderer(io, globals)];
+  const theme = createTheme(wantsColor(io.env, io.stdout, globals.color));
+  const data = json ? jsonRenderer(io.stdout) : planRenderer((text) => io.stdout.write(text), theme, globals.verbose);
+  const all = [...progress, data];
+  return {
+    handle: (event) => {
+      for (const renderer of all) renderer.handle(event);
+    },
+    close: () => {
+      for (const renderer of all) renderer.close();
+    },
+  };
+}
+
+function progressRenderer(io: Io, globals: GlobalValues): Renderer {
+  const { stderr: stream, env, now } = io;
+  const canMove = stream.isTTY === true && env['TERM'] !== 'dumb';
+  const mode = globals.progress === 'auto' ? (canMove ? 'tty' : 'plain') : globals.progress;
+  if (mode === 'json') return jsonRenderer(stream);
+  // -v wants to see what was done, and a frame forgets it.
+  if (mode === 'plain' || (globals.progress === 'auto' && globals.verbose > 0)) {
+    return plainRenderer({ stream, now, verbosity: globals.verbose });
+  }
+  return terminalRenderer({ stream, theme: createTheme(wantsColor(env, stream, globals.color)), now });
 }

@@ -50,7 +50,7 @@ CLICOLOR_FORCE=1 brings them to pipes.`,
   --progress json    one JSON object for each event, on standard error
   --progress auto    tty on a terminal, else plain
 
--q shows errors only, -v each step, -vv each change too. Every run keeps its events in a journal: 'bke operation list' and
+-q shows errors only, -v also the beginning of each step (as plain lines), -vv all that steps tell. Every run keeps its events in a journal: 'bke operation list' and
 'bke operation show ID' read them.
 
 Ctrl-C (or TERM or HUP) once stops at the next safe point and says what state each host is in; a second time stops at once. Running the same

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { OperationEvent } from '../../../src/api/events.ts';
 import { BkeError } from '../../../src/lib/errors.ts';

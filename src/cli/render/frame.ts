@@ -1,0 +1,105 @@
+// The lines a terminal shows of a running operation: one for each phase, and below it only what needs attention.
+import { formatDuration } from '../../lib/duration.ts';
+import { plural, truncate } from '../../lib/text.ts';
+import type { Theme } from '../theme.ts';
+import type { ActiveStep, FailedStep, OperationView, PhaseView } from './state.ts';
+import { errorWords, hostPrefix, progressWords, waitingWords } from './words.ts';
+
+export interface FrameStyle {
+  readonly now: number;
+  readonly columns: number;
+  readonly rows: number;
+  readonly theme: Theme;
+  /** Counts up with each frame. */
+  readonly tick: number;
+}
+
+const spinner = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
+/** Longer steps are named though nothing is wrong with them. */
+const slowMs = 20_000;
+
+/** Never more than rows - 1 lines, none longer than the terminal is wide. */
+export function renderFrame(view: OperationView, style: FrameStyle): string[] {
+  const room = Math.max(3, style.rows - 1);
+  const shown = view.phases.filter((phase) => phase.state !== 'pending');
+  for (const most of [5, 3, 2, 1, 0]) {
+    const lines = shown.flatMap((phase) => phaseLines(phase, most, style));
+    if (lines.length <= room) return lines;
+  }
+  // Too many phases: those that are over become one line.
+  const over = shown.filter(({ state }) => state === 'done');
+  const rest = shown.filter(({ state }) => state !== 'done').flatMap((phase) => phaseLines(phase, 0, style));
+  const head = `${style.theme.good('✓')} ${plural(over.length, 'phase')} done`;
+  return [...(over.length === 0 ? [] : [head]), ...rest].slice(-room);
+}
+
+function phaseLines(phase: PhaseView, most: number, style: FrameStyle): string[] {
+  return [headLine(phase, style), ...detailLines(phase, most, style)];
+}
+
+function headLine(phase: PhaseView, style: FrameStyle): string {
+  const { theme, now } = style;
+  const time = formatDuration(phase.state === 'running' ? now - phase.since : phase.durationMs);
+  const parts = [phase.title, ...counts(phase), time];
+  const text = truncate(parts.join('  '), style.columns - 3);
+  return `${mark(phase, style)} ${phase.state === 'running' ? theme.strong(text) : text}`;
+}
+
+function mark(phase: PhaseView, { theme, tick }: FrameStyle): string {
+  const marks: Readonly<Record<Exclude<PhaseView['state'], 'pending'>, string>> = {
+    done: theme.good('✓'),
+    failed: theme.bad('✗'),
+    cancelled: theme.warning('■'),
+    running: theme.accent(spinner[tick % spinner.length] ?? '·'),
+  };
+  return phase.state === 'pending' ? ' ' : marks[phase.state];
+}
+
+/** 12/100 hosts, 2 failed; for one host or none the step it is at. */
+function counts(phase: PhaseView): string[] {
+  if (phase.hosts <= 1) {
+    const [active] = phase.active.values();
+    return active === undefined ? [] : [`${active.title}…`];
+  }
+  const through = phase.seen.size - phase.active.size - phase.failed.length;
+  const failed = phase.failed.length === 0 ? '' : `, ${phase.failed.length} failed`;
+  // Hosts between two steps are counted as through for a moment; 'about' would be worse than that.
+  return [
+    `${phase.state === 'running' ? through : phase.seen.size - phase.failed.length}/${phase.hosts} hosts${failed}`,
+  ];
+}
+
+function detailLines(phase: PhaseView, most: number, style: FrameStyle): string[] {
+  const { theme } = style;
+  const failed = phase.failed.map((entry) => theme.bad(detail(`✗ ${failedWords(entry)}`, style)));
+  const active =
+    phase.state === 'running' ? [...phase.active.values()].flatMap((entry) => activeLine(phase, entry, style)) : [];
+  return [...limited(failed, most, 'failed', style), ...limited(active, most, 'at work', style)];
+}
+
+function limited(lines: readonly string[], most: number, what: string, style: FrameStyle): string[] {
+  if (lines.length <= most) return [...lines];
+  if (most === 0) return [];
+  return [...lines.slice(0, most), style.theme.faint(detail(`and ${lines.length - most} more ${what}`, style))];
+}
+
+function failedWords({ host, step, error }: FailedStep): string {
+  return `${hostPrefix(host)}${step}: ${errorWords(error)}`;
+}
+
+/** Only steps that wait, or take long, or can tell how far they are. */
+function activeLine(phase: PhaseView, active: ActiveStep, style: FrameStyle): string[] {
+  const { theme, now } = style;
+  const prefix = phase.hosts <= 1 ? '' : hostPrefix(active.host);
+  if (active.waiting !== undefined)
+    return [theme.warning(detail(`${prefix}${waitingWords(active.waiting, now)}`, style))];
+  const progress = active.progress === undefined ? '' : progressWords(active.progress);
+  if (progress !== '' && phase.hosts <= 1) return [theme.faint(detail(progress, style))];
+  if (now - active.since < slowMs) return [];
+  const words = progress === '' ? active.title : `${active.title}: ${progress}`;
+  return [theme.faint(detail(`${prefix}${words}, ${formatDuration(now - active.since)}`, style))];
+}
+
+function detail(text: string, style: FrameStyle): string {
+  return truncate(`    ${text}`, style.columns - 1);
+}

@@ -1,0 +1,83 @@
+// Progress for logs and CI: one line with the time for each event, and a sign of life when nothing happens.
+import type { OperationEvent, StepPlace } from '../../api/events.ts';
+import { formatDuration } from '../../lib/duration.ts';
+import { plural } from '../../lib/text.ts';
+import type { OutputStream } from '../io.ts';
+import { createTheme } from '../theme.ts';
+import { matchEvent } from './match.ts';
+import type { Renderer } from './renderer.ts';
+import { type ActiveStep, applyEvent, emptyView, type OperationView } from './state.ts';
+import { summaryLines } from './summary.ts';
+import { errorWords, hostPrefix, oneLine, outcomeWord, progressWords, waitingWords } from './words.ts';
+
+export interface PlainOptions {
+  readonly stream: OutputStream;
+  readonly now: () => Date;
+  /** 0: steps as they end; 1: as they start too; 2: all they tell. */
+  readonly verbosity: number;
+}
+
+const heartbeatMs = 30_000;
+
+export function plainRenderer(options: PlainOptions): Renderer {
+  const { stream, now } = options;
+  const view = emptyView();
+  let last = now().getTime();
+  let timer: NodeJS.Timeout | undefined;
+  const write = (line: string, time: Date): void => {
+    last = now().getTime();
+    stream.write(`${time.toISOString().replace(/\.\d+Z$/, 'Z')} ${line}\n`);
+  };
+  const beat = (): void => {
+    if (now().getTime() - last >= heartbeatMs - 500) write(heartbeatLine(view, now().getTime()), now());
+  };
+  return {
+    handle: (event) => {
+      applyEvent(view, event);
+      timer ??= setInterval(beat, heartbeatMs / 6).unref();
+      for (const line of eventLines(event, view, options.verbosity)) write(line, new Date(event.time));
+      if (event.type === 'operation.finished') clearInterval(timer);
+    },
+    close: () => clearInterval(timer),
+  };
+}
+
+/** What is said of an event; nothing where the verbosity is too low for it. */
+export function eventLines(event: OperationEvent, view: OperationView, verbosity: number): string[] {
+  const step = (place: StepPlace, words: string): string[] => [`${hostPrefix(place.host)}${place.step}: ${words}`];
+  return matchEvent<OperationEvent['type'], string[]>(event, {
+    'operation.started': (e) => [`${e.action} of ${e.target}${e.dryRun ? ' (dry run)' : ''}, operation ${e.operation}`],
+    'phase.started': (e) => [`== ${e.title}${e.hosts.length > 1 ? ` on ${plural(e.hosts.length, 'host')}` : ''}`],
+    'phase.finished': (e) => [
+      `== ${titleOf(view, e.phase)}: ${outcomeWord(e.outcome)} after ${formatDuration(e.durationMs)}`,
+    ],
+    'step.started': (e) =>
+      verbosity >= 1 ? step(e, `${oneLine(e.title)}, at most ${formatDuration(e.timeoutMs)}`) : [],
+    'step.progress': (e) => (verbosity >= 2 ? step(e, progressWords(e)) : []),
+    'step.waiting': (e) => step(e, waitingWords(e, Date.parse(e.time))),
+    'step.planned': () => [],
+    'step.finished': (e) => step(e, `${e.changed ? 'done' : 'nothing to do'} after ${formatDuration(e.durationMs)}`),
+    'step.failed': (e) => step(e, `FAILED after ${formatDuration(e.durationMs)}: ${errorWords(e.error)}`),
+    note: (e) => [`${e.level === 'warning' ? 'warning: ' : ''}${hostPrefix(e.host)}${oneLine(e.message)}`],
+    'operation.finished': () => summaryLines(view, createTheme(false)),
+  });
+}
+
+/** Says who is at work, and names the one that has been at it longest. */
+export function heartbeatLine(view: OperationView, now: number): string {
+  const active = view.phases.flatMap((phase) => [...phase.active.values()]);
+  const [first] = active.toSorted((a, b) => a.since - b.since);
+  if (first === undefined) return 'still running';
+  const more = active.length > 1 ? `, ${active.length - 1} more at work` : '';
+  return `still running: ${hostPrefix(first.host)}${first.step} for ${formatDuration(now - first.since)}${situation(first, now)}${more}`;
+}
+
+function situation(active: ActiveStep, now: number): string {
+  if (active.waiting !== undefined) return `, ${waitingWords(active.waiting, now)}`;
+  const words = active.progress === undefined ? '' : progressWords(active.progress);
+  return words === '' ? '' : `, ${words}`;
+}
+
+function titleOf(view: OperationView, id: string): string {
+  return view.phases.find((phase) => phase.id === id)?.title ?? id;
+}

@@ -1,0 +1,51 @@
+// How events are put in words; the terminal and the plain renderer say the same.
+import type { Outcome } from '../../api/events.ts';
+import { formatBytes } from '../../lib/bytes.ts';
+import { formatDuration } from '../../lib/duration.ts';
+import type { ErrorReport } from '../../lib/errors.ts';
+import { printable } from '../../lib/text.ts';
+import type { EventOf } from './match.ts';
+
+/** 'w7: ', or nothing for work that belongs to no host. */
+export function hostPrefix(host: string | undefined): string {
+  return host === undefined ? '' : `${host}: `;
+}
+
+/** waiting 12s for the registry to answer: connection refused; meanwhile: journalctl -u bke-registry */
+export function waitingWords(event: EventOf<'step.waiting'>, now: number): string {
+  const cause = event.cause === undefined ? '' : `: ${event.cause}`;
+  const next = event.next === undefined ? '' : `; meanwhile: ${event.next}`;
+  return oneLine(`waiting ${formatDuration(now - Date.parse(event.since))} for ${event.for}${cause}${next}`);
+}
+
+/** push images, 45% (3.2 GiB of 7.1 GiB) */
+export function progressWords(event: EventOf<'step.progress'>): string {
+  return oneLine([event.message, amount(event)].filter((part) => part !== undefined).join(', '));
+}
+
+function amount({ done, total, unit }: EventOf<'step.progress'>): string | undefined {
+  if (done === undefined) return undefined;
+  const show = (value: number): string => (unit === 'bytes' ? formatBytes(value) : String(value));
+  if (total === undefined || total <= 0) return show(done);
+  return `${Math.floor((100 * Math.min(done, total)) / total)}% (${show(done)} of ${show(total)})`;
+}
+
+export function errorWords(error: ErrorReport): string {
+  return oneLine(`error[${error.code}] ${error.message}`);
+}
+
+const outcomes: Readonly<Record<Outcome, string>> = { done: 'done', failed: 'FAILED', cancelled: 'stopped' };
+
+/** init of this host done in 3m04s, nothing had to be changed */
+export function finishedWords(what: string, event: EventOf<'operation.finished'>): string {
+  const unchanged = event.outcome === 'done' && !event.changed ? ', nothing had to be changed' : '';
+  return `${what} ${outcomes[event.outcome]} after ${formatDuration(event.durationMs)}${unchanged}`;
+}
+
+export function outcomeWord(outcome: Outcome): string {
+  return outcomes[outcome];
+}
+
+export function oneLine(text: string): string {
+  return printable(text).replaceAll(/\s+/g, ' ').trim();
+}
