@@ -1,6 +1,6 @@
 // The digest of each file, kept beside the repository, so that an ETag needs no second reading of some hundred MB.
 import { createHash } from 'node:crypto';
-import { type FileHandle, open, readFile } from 'node:fs/promises';
+import { type FileHandle, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { writeAtomically } from '../../lib/atomic-file.ts';
@@ -33,28 +33,36 @@ export async function hashFile(file: FileHandle, size: number): Promise<Digest> 
 export class DigestRecords {
   readonly #root: string;
   readonly #known = new Map<string, Record>();
+  readonly #hashing = new Map<string, Promise<Record>>();
 
   /** @param root the repository's directory; the records lie in `.digests` below it. */
   constructor(root: string) {
     this.#root = root;
   }
 
-  /** @param key area and path, e.g. files/kubernetes/…; `absolute` is the file. */
-  async digestOf(key: string, absolute: string): Promise<FileVersion & { readonly digest: Digest }> {
-    const file = await open(absolute, 'r');
-    try {
-      const version = await versionOf(file);
-      const known = this.#known.get(key) ?? (await this.#read(key));
-      if (known !== undefined && known.size === version.size && known.modified === version.modified) {
-        this.#known.set(key, known);
-        return known;
-      }
-      const fresh = { ...version, digest: await hashFile(file, version.size) };
-      await this.remember(key, fresh);
-      return fresh;
-    } finally {
-      await file.close();
+  /** @param key area and path, e.g. files/kubernetes/…; `file` is that file, open for reading. */
+  async digestOf(key: string, file: FileHandle): Promise<FileVersion & { readonly digest: Digest }> {
+    const version = await versionOf(file);
+    const known = this.#known.get(key) ?? (await this.#read(key));
+    if (known !== undefined && known.size === version.size && known.modified === version.modified) {
+      this.#known.set(key, known);
+      return known;
     }
+    return this.#hashOnce(key, file, version);
+  }
+
+  /** Thirty hosts may ask at once for a file that was just copied in by hand. */
+  async #hashOnce(key: string, file: FileHandle, version: FileVersion): Promise<Record> {
+    const id = `${key} ${version.size} ${version.modified}`;
+    const running = this.#hashing.get(id) ?? this.#hash(key, file, version).finally(() => this.#hashing.delete(id));
+    this.#hashing.set(id, running);
+    return running;
+  }
+
+  async #hash(key: string, file: FileHandle, version: FileVersion): Promise<Record> {
+    const fresh = { ...version, digest: await hashFile(file, version.size) };
+    await this.remember(key, fresh);
+    return fresh;
   }
 
   async remember(key: string, fresh: Record): Promise<void> {

@@ -1,5 +1,5 @@
 // The file repository on disk: <dir>/files/<path> and <dir>/charts/<file>.tgz, with the digest of each kept beside so that nothing is hashed twice.
-import { type FileHandle, open, readdir, realpath, rm } from 'node:fs/promises';
+import { constants, type FileHandle, open, readdir, realpath, rm } from 'node:fs/promises';
 import { dirname, join, posix } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -18,6 +18,11 @@ export interface StoredFile extends Content {
   /** Relative to files/ or charts/. */
   readonly path: string;
   readonly modified: Date;
+}
+
+export interface OpenFile {
+  readonly handle: FileHandle;
+  readonly file: StoredFile;
 }
 
 export type Area = 'files' | 'charts';
@@ -42,6 +47,8 @@ export interface FileRepository {
   readonly dir: string;
   /** undefined where no such file is. A file copied in by hand is hashed once. */
   find(area: Area, path: string): Promise<StoredFile | undefined>;
+  /** As `find`, with the very file that the digest is of, whatever is renamed over it later. The caller closes it. */
+  open(area: Area, path: string): Promise<OpenFile | undefined>;
   /** All files, sorted by path. */
   list(area: Area): Promise<readonly StoredFile[]>;
   /** What is directly in a folder ('' is the top); undefined where it is no folder. */
@@ -85,13 +92,20 @@ class DiskRepository implements FileRepository {
   }
 
   async find(area: Area, path: string): Promise<StoredFile | undefined> {
+    const found = await this.open(area, path);
+    await found?.handle.close();
+    return found?.file;
+  }
+
+  async open(area: Area, path: string): Promise<OpenFile | undefined> {
     const absolute = await plainFile(this.#areas[area], path);
-    if (absolute === undefined) return undefined;
+    const handle = absolute === undefined ? undefined : await openPlain(absolute);
+    if (handle === undefined) return undefined;
     try {
-      const { digest, size, modified } = await this.#digests.digestOf(`${area}/${path}`, absolute);
-      return { path, digest, size, modified: new Date(Number(BigInt(modified) / 1_000_000n)) };
+      const { digest, size, modified } = await this.#digests.digestOf(`${area}/${path}`, handle);
+      return { handle, file: { path, digest, size, modified: new Date(Number(BigInt(modified) / 1_000_000n)) } };
     } catch (thrown) {
-      if (isErrno(thrown, 'ENOENT')) return undefined; // removed since it was looked for
+      await handle.close();
       throw thrown;
     }
   }
@@ -200,6 +214,16 @@ class DiskRepository implements FileRepository {
     await rm(this.#digests.forget(`${area}/${path}`), { force: true });
     await syncDirectory(dirname(absolute));
     return true;
+  }
+}
+
+/** undefined where it was removed since it was looked for. */
+async function openPlain(absolute: string): Promise<FileHandle | undefined> {
+  try {
+    return await open(absolute, constants.O_RDONLY | constants.O_NOFOLLOW);
+  } catch (thrown) {
+    if (isErrno(thrown, 'ENOENT', 'ELOOP')) return undefined;
+    throw thrown;
   }
 }
 

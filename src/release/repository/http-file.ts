@@ -1,0 +1,92 @@
+// The HTTP rules of sending a file (RFC 9110): validators, one range, and the bytes with back-pressure.
+import type { FileHandle } from 'node:fs/promises';
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import type { StoredFile } from './store.ts';
+
+export function etagOf({ digest }: { readonly digest: string }): string {
+  return `"${digest}"`;
+}
+
+export interface ByteRange {
+  readonly start: number;
+  readonly length: number;
+}
+
+export type FileAnswer =
+  | { readonly status: 200 | 206; readonly range: ByteRange }
+  | { readonly status: 304 }
+  | { readonly status: 416 };
+
+/** What the request's conditions and range mean for this file. */
+export function answerFor(headers: IncomingHttpHeaders, file: StoredFile): FileAnswer {
+  const noneMatch = headers['if-none-match'];
+  if (noneMatch !== undefined && namesTag(noneMatch, etagOf(file))) return { status: 304 };
+  if (headers.range === undefined || !rangeHolds(headers['if-range'], file)) return whole(file);
+  const range = parseRange(headers.range, file.size);
+  if (range === 'unsatisfiable') return { status: 416 };
+  return range === undefined ? whole(file) : { status: 206, range };
+}
+
+function whole({ size }: StoredFile): FileAnswer {
+  return { status: 200, range: { start: 0, length: size } };
+}
+
+function namesTag(header: string, tag: string): boolean {
+  return header.split(',').some((each) => [tag, `W/${tag}`, '*'].includes(each.trim()));
+}
+
+/** If-Range: the part is wanted only of the very file the client has the beginning of. */
+function rangeHolds(header: unknown, file: StoredFile): boolean {
+  if (typeof header !== 'string') return true;
+  return header.trim() === etagOf(file) || header.trim() === file.modified.toUTCString();
+}
+
+/** undefined: no single range of bytes, to be ignored as the RFC allows. */
+export function parseRange(header: string, size: number): ByteRange | 'unsatisfiable' | undefined {
+  const match = /^bytes=\s*(\d{0,15})\s*-\s*(\d{0,15})\s*$/i.exec(header);
+  const [, first = '', last = ''] = match ?? [];
+  if (match === null || (first === '' && last === '')) return undefined;
+  if (first === '') return rangeOf(Math.max(0, size - Number(last)), size - 1, size);
+  if (last !== '' && Number(last) < Number(first)) return undefined;
+  return rangeOf(Number(first), last === '' ? size - 1 : Math.min(Number(last), size - 1), size);
+}
+
+function rangeOf(start: number, end: number, size: number): ByteRange | 'unsatisfiable' {
+  return start >= size || end < start ? 'unsatisfiable' : { start, length: end - start + 1 };
+}
+
+/** Large reads cost less per byte, but there are two buffers of it for every download. */
+const chunkSize = 256 * 1024;
+
+/** Sends while the next part is being read; returns how many bytes were handed on. Ends early where the client has gone. */
+export async function sendRange(
+  file: FileHandle,
+  { start, length }: ByteRange,
+  response: ServerResponse,
+): Promise<number> {
+  const size = Math.min(chunkSize, length);
+  let spare = Buffer.allocUnsafeSlow(size);
+  let filling = Buffer.allocUnsafeSlow(Math.min(size, Math.max(0, length - size)));
+  const gone = new Promise<void>((resolve) => response.once('close', resolve));
+  let writing: Promise<unknown> = Promise.resolve();
+  let sent = 0;
+  while (sent < length) {
+    [spare, filling] = [filling.length === 0 ? spare : filling, spare];
+    const { bytesRead } = await file.read(filling, 0, Math.min(filling.length, length - sent), start + sent);
+    // A file cut while it is sent can't be announced any more: a broken connection tells the client.
+    if (bytesRead === 0) throw new Error('the file became shorter while it was sent');
+    await Promise.race([writing, gone]);
+    if (response.destroyed) return sent;
+    writing = written(response, filling.subarray(0, bytesRead));
+    sent += bytesRead;
+  }
+  await Promise.race([writing, gone]);
+  return sent;
+}
+
+function written(response: ServerResponse, chunk: Buffer): Promise<void> {
+  return new Promise((resolve) => {
+    // An error here means the client has gone, which `gone` tells too.
+    response.write(chunk, () => resolve());
+  });
+}
