@@ -1,7 +1,15 @@
 // The typed events of an operation: the journal, every renderer and later the BKEOperation ring are made of them (design section 5).
 import type { ErrorReport } from '../lib/errors.ts';
 
-export type OperationAction = 'init' | 'reset' | 'bundle.build' | 'bundle.verify' | 'bundle.load' | 'host.check';
+export type OperationAction =
+  | 'init'
+  | 'start'
+  | 'stop'
+  | 'reset'
+  | 'bundle.build'
+  | 'bundle.verify'
+  | 'bundle.load'
+  | 'host.check';
 
 export type Outcome = 'done' | 'failed' | 'cancelled';
 

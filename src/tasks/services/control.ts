@@ -1,24 +1,57 @@
 // Starts and stops the local services' units, in the order they need each other.
-import { readUnitState } from './unit-state.ts';
+import type { BootstrapSettings } from '../../config/bootstrap.ts';
 import { BkeError } from '../../lib/errors.ts';
+import type { Phase } from '../../operations/operation.ts';
 import type { TaskScope } from '../task.ts';
 import { unitNames } from './layout.ts';
+import { localServices } from './service-list.ts';
+import { ensureCertificates } from './site-ca.ts';
+import { readUnitState } from './unit-state.ts';
+import { waitForService } from './wait.ts';
+
+export type ControlVerb = 'start' | 'stop';
+
+export interface ControlParameters {
+  readonly host: string;
+  readonly hostname: string;
+  readonly settings: BootstrapSettings;
+  readonly now: Date;
+}
 
 /** Stopped in the other order: what takes pushes first. */
-const startOrder = [unitNames.registryPush, unitNames.registry, unitNames.files];
+const startOrder = [unitNames.registry, unitNames.files, unitNames.registryPush];
 
-/** Running units are left alone. Being started is no change of the host: the units are meant to run. */
-export async function startServices(scope: TaskScope): Promise<void> {
-  for (const unit of startOrder) await setUnit(scope, unit, 'start');
+export function controlPhase(verb: ControlVerb, parameters: ControlParameters): Phase<TaskScope> {
+  const title = verb === 'start' ? 'Start the local services' : 'Stop the local services';
+  const run = verb === 'start' ? startServices : stopServices;
+  const step = {
+    name: `services/${verb}`,
+    title,
+    timeoutMs: 10 * 60_000,
+    run: (scope: TaskScope) => run(scope, parameters),
+  };
+  return { id: 'services', title, chains: [{ host: parameters.host, steps: [step] }] };
 }
 
-export async function stopServices(scope: TaskScope): Promise<void> {
-  for (const unit of startOrder.toReversed()) await setUnit(scope, unit, 'stop');
+/** Running units are left alone, except where they hold a certificate that was just renewed. */
+async function startServices(scope: TaskScope, { settings, hostname, now }: ControlParameters): Promise<void> {
+  const { ca, renewed } = await ensureCertificates(scope, { ...settings, hostname, now });
+  for (const unit of startOrder) {
+    const { active } = await readUnitState(scope.host, unit);
+    if (active !== 'active') await systemctl(scope, 'start', unit);
+    else if (renewed) await systemctl(scope, 'restart', unit);
+  }
+  for (const { id } of localServices(settings)) await waitForService(scope, { settings, ca, service: id });
 }
 
-async function setUnit(scope: TaskScope, unit: string, verb: 'start' | 'stop'): Promise<void> {
-  const { active } = await readUnitState(scope.host, unit);
-  if ((active === 'active') === (verb === 'start') && active !== 'failed') return;
+async function stopServices(scope: TaskScope): Promise<void> {
+  for (const unit of startOrder.toReversed()) {
+    const { active } = await readUnitState(scope.host, unit);
+    if (active !== 'inactive') await systemctl(scope, 'stop', unit);
+  }
+}
+
+async function systemctl(scope: TaskScope, verb: 'start' | 'stop' | 'restart', unit: string): Promise<void> {
   await scope.act(`${verb} ${unit}`, async () => {
     const result = await scope.host.run(['systemctl', verb, unit], { timeoutMs: 120_000, signal: scope.signal });
     if (result.exitCode === 0) return;

@@ -27,6 +27,8 @@ export interface SiteCertificates {
   readonly ca: string;
   /** Changes when the services must take a new certificate. */
   readonly leafDigest: string;
+  /** The certificate of the services was made anew. */
+  readonly renewed: boolean;
 }
 
 /**
@@ -41,7 +43,7 @@ export async function ensureCertificates(
   const ca = await ensureCa(scope, parameters.now);
   const leaf = await ensureLeaf(scope, ca, parameters);
   await scope.apply({ kind: 'file', path: servicePaths.siteCa, mode: 0o644, content: { text: ca.certificate } });
-  return { ca: ca.certificate, leafDigest: digestOf(leaf.certificate) };
+  return { ca: ca.certificate, leafDigest: digestOf(leaf.certificate), renewed: leaf.renewed };
 }
 
 async function ensureCa(scope: TaskScope, now: Date): Promise<CertificatePair> {
@@ -71,7 +73,7 @@ async function ensureLeaf(
   scope: TaskScope,
   ca: CertificatePair,
   parameters: CertificatesParameters,
-): Promise<CertificatePair> {
+): Promise<CertificatePair & { readonly renewed: boolean }> {
   const { certificate: certificatePath, key: keyPath } = servicePaths;
   const kept = {
     certificate: (await readText(scope, certificatePath)) ?? '',
@@ -84,7 +86,7 @@ async function ensureLeaf(
   const owner = { user: serviceUser, group: serviceUser };
   await scope.apply({ kind: 'file', path: keyPath, mode: 0o600, owner, content: { text: leaf.key }, secret: true });
   await scope.apply({ kind: 'file', path: certificatePath, mode: 0o644, content: { text: leaf.certificate } });
-  return leaf;
+  return { ...leaf, renewed: why !== undefined };
 }
 
 /** Every name and address the services are reached by. */

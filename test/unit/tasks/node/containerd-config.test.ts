@@ -9,7 +9,7 @@ const options = {
   runc: '/usr/local/libexec/bke/runc-v1.4.4/runc',
   settings: {},
 };
-const golden = (name: string): string => join(import.meta.dirname, 'golden', name);
+const golden = (name: string): string => join(import.meta.dirname, 'golden', `${name}.golden`);
 
 describe('files of containerd', () => {
   it('are exactly these', async () => {

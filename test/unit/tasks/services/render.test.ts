@@ -13,7 +13,7 @@ const settings: BootstrapSettings = {
   containerd: {},
 };
 const program = '/usr/local/libexec/bke/registry-v3.1.2/registry';
-const golden = (name: string): string => join(import.meta.dirname, 'golden', name);
+const golden = (name: string): string => join(import.meta.dirname, 'golden', `${name}.golden`);
 
 describe('files of the local services', () => {
   it('are exactly these', async () => {

@@ -1,0 +1,86 @@
+import { describe, expect, it } from 'vitest';
+import type { BundleDescription } from '../../../../src/release/bundle/description.ts';
+import { contentOf } from '../../../../src/tasks/services/content.ts';
+
+const digest = `sha256:${'0'.repeat(64)}` as const;
+
+function file(name: string, version: string, type: 'binary' | 'archive' = 'binary') {
+  const path = `${name}/${version}/linux/amd64/${name}`;
+  return {
+    kind: 'file',
+    name,
+    version,
+    type,
+    variants: { 'linux/amd64': { path, digest, size: 1, manifest: digest } },
+  } as const;
+}
+
+function image(ref: string) {
+  return { kind: 'image', name: ref, ref, digest, mediaType: 'x', platforms: { 'linux/amd64': digest } } as const;
+}
+
+function bundle(entries: BundleDescription['entries']) {
+  const description: BundleDescription = {
+    format: 1,
+    name: 'b',
+    version: '1',
+    bke: '0.1.0',
+    platforms: ['linux/amd64'],
+    kubernetesVersions: ['v1.36.3'],
+    entries,
+    blobs: [],
+  };
+  return { path: 'b.tar', description, signature: { state: 'unsigned' } } as const;
+}
+
+const all = [
+  file('registry', 'v3.1.2'),
+  file('containerd', 'v2.3.7', 'archive'),
+  file('runc', 'v1.4.4'),
+  file('crictl', 'v1.37.0'),
+  file('cni-plugins', 'v1.9.1', 'archive'),
+  image('registry.k8s.io/pause:3.10.2'),
+  image('quay.io/x/y:1'),
+];
+
+describe('what init needs of a bundle', () => {
+  it('finds programs, the pause image and the registries of all images', () => {
+    const content = contentOf(bundle(all), 'linux/amd64');
+    expect(content.programs.containerd).toEqual({
+      version: 'v2.3.7',
+      type: 'archive',
+      path: 'containerd/v2.3.7/linux/amd64/containerd',
+      digest,
+    });
+    expect(content.sandboxImage).toBe('registry.k8s.io/pause:3.10.2');
+    expect(content.registries).toContain('quay.io');
+    expect(content.bundle).toMatchObject({
+      name: 'b',
+      version: '1',
+      signature: 'unsigned',
+      kubernetesVersions: ['v1.36.3'],
+    });
+  });
+
+  it('takes the newest of several versions, read as versions', () => {
+    const content = contentOf(
+      bundle([file('runc', 'v1.10.0'), file('runc', 'v1.9.0'), ...all, image('registry.k8s.io/pause:3.9')]),
+      'linux/amd64',
+    );
+    expect(content.programs.runc.version).toBe('v1.10.0');
+    expect(content.sandboxImage).toBe('registry.k8s.io/pause:3.10.2');
+  });
+
+  it('says everything that is missing, for the platform of the host', () => {
+    expect(() => contentOf(bundle([file('registry', '1'), image('x.io/pause-like:1')]), 'linux/amd64')).toThrow(
+      'b.tar lacks, for linux/amd64: the program containerd, the program runc, the program crictl, the program cni-plugins, a pause image',
+    );
+    expect(() => contentOf(bundle(all), 'linux/arm64')).toThrow('for linux/arm64: the program registry');
+  });
+
+  it('tells other content apart by digest', () => {
+    const of = (entries: BundleDescription['entries']) => contentOf(bundle(entries), 'linux/amd64').bundle.digest;
+    expect(of(all)).toBe(of([...all]));
+    expect(of(all)).not.toBe(of([...all, image('a.io/b:2')]));
+  });
+});
