@@ -7,7 +7,7 @@ import { type InputReader, readInput } from '../lib/input.ts';
 import { camelCase } from '../lib/text.ts';
 import { usageLine } from '../commands/help/usage.ts';
 import { indexOptions, optionsOf } from './options.ts';
-import { badChoice, typedValue } from './values.ts';
+import { badArgument, badChoice, typedValue } from './values.ts';
 import { readWords } from './words.ts';
 
 type Spec = CommandSpec<never>;
@@ -56,14 +56,20 @@ function parserFor(spec: Spec, options: readonly OptionSpec[]): Parser {
     .helpOption(false)
     .showSuggestionAfterError(false)
     .configureOutput({ writeOut: () => {}, writeErr: () => {} });
-  for (const argument of spec.args ?? []) parser.addArgument(new Argument(argumentForm(argument)));
+  for (const argument of spec.args ?? []) parser.addArgument(argumentFor(argument));
   for (const option of options) addOption(parser, option);
   return parser;
 }
 
-function argumentForm(argument: ArgumentSpec): string {
-  const name = argument.variadic === true ? `${argument.name}...` : argument.name;
-  return argument.optional === true ? `[${name}]` : `<${name}>`;
+function argumentFor(spec: ArgumentSpec): Argument {
+  const name = spec.variadic === true ? `${spec.name}...` : spec.name;
+  const argument = new Argument(spec.optional === true ? `[${name}]` : `<${name}>`);
+  const { choices } = spec;
+  if (choices === undefined) return argument;
+  return argument.argParser((text) => {
+    if (!choices.includes(text)) throw badArgument(spec.name, text, choices);
+    return text;
+  });
 }
 
 function addOption(parser: Parser, option: OptionSpec): void {

@@ -36,6 +36,13 @@ export function badChoice(shown: string, text: string, choices: readonly string[
   });
 }
 
+export function badArgument(name: string, text: string, choices: readonly string[]): BkeError {
+  const meant = nearest(text, choices);
+  return new BkeError('BKE_USAGE', `${name.toUpperCase()} is ${listed(choices, 'or')}, not '${text}'`, {
+    hint: meant === undefined ? undefined : `Did you mean '${meant}'?`,
+  });
+}
+
 function wholeNumber(option: ValueOption, text: string, most: number, wanted: string): number {
   const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
   if (!(value <= most)) throw wrongForm(option, text, wanted);

@@ -5,6 +5,8 @@ export interface ArgumentSpec {
   readonly summary: string;
   readonly optional?: boolean;
   readonly variadic?: boolean;
+  /** Accepted words; others are refused. */
+  readonly choices?: readonly string[];
 }
 
 interface OptionBase {

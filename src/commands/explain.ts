@@ -1,0 +1,47 @@
+// bke explain [CODE]: what an error means and how to mend it; works offline.
+import { errorTable } from '../lib/error-table.ts';
+import { BkeError } from '../lib/errors.ts';
+import { readInput } from '../lib/input.ts';
+import { nearest } from '../lib/suggest.ts';
+import { wrap } from '../lib/text.ts';
+import type { Command } from './context.ts';
+
+export const explain: Command = {
+  path: ['explain'],
+  group: 'help',
+  summary: 'Tell what an error code means and how to mend it',
+  examples: [
+    { command: 'bke explain BKE_TIMEOUT', says: 'one error' },
+    { command: 'bke explain', says: 'all error codes' },
+  ],
+  args: [{ name: 'code', summary: 'an error code, as it stands in brackets after "error"', optional: true }],
+  output: ['table', 'json', 'yaml', 'name'],
+  run: async (_context, input) => {
+    const typed = readInput(input).text('code');
+    if (typed !== undefined) return { kind: 'object', ...explained(typed) };
+    return {
+      kind: 'list',
+      items: Object.entries(errorTable).map(([code, { exit, title }]) => ({ name: code, exit, title })),
+      columns: [
+        { title: 'code', field: 'name' },
+        { title: 'exit', field: 'exit' },
+        { title: 'title', field: 'title' },
+      ],
+      empty: 'There are no error codes.',
+    };
+  },
+};
+
+function explained(typed: string): { value: object; text: string } {
+  const wanted = typed.toUpperCase().replace(/^ERROR\[|\]$/g, '');
+  const entry = Object.entries(errorTable).find(([code]) => code === wanted);
+  if (entry === undefined) {
+    const meant = nearest(wanted, Object.keys(errorTable));
+    throw new BkeError('BKE_USAGE', `there is no error code '${typed}'`, {
+      hint: meant === undefined ? `'bke explain' lists all codes.` : `Did you mean 'bke explain ${meant}'?`,
+    });
+  }
+  const [name, { title, explanation, exit }] = entry;
+  const text = `${name}: ${title}\n\n${wrap(explanation, 100).join('\n')}\n\nexit code: ${exit}\n`;
+  return { value: { name, title, exit, explanation }, text };
+}

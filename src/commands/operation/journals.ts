@@ -1,0 +1,76 @@
+// Reads journals for the operation commands.
+import type { OperationEvent } from '../../api/events.ts';
+import { formatDuration } from '../../lib/duration.ts';
+import { BkeError } from '../../lib/errors.ts';
+import { nearest } from '../../lib/suggest.ts';
+import { listJournals, readJournal } from '../../operations/journal.ts';
+
+export interface OperationSummary {
+  readonly name: string;
+  readonly action: string;
+  readonly target: string;
+  /** 'not finished' while it runs, and where its process died. */
+  readonly outcome: string;
+  readonly started: string;
+  readonly took: string;
+  readonly events: number;
+}
+
+/** Oldest first. */
+export async function operationSummaries(directory: string | undefined): Promise<OperationSummary[]> {
+  if (directory === undefined) return [];
+  const summaries: OperationSummary[] = [];
+  for (const id of await listJournals(directory)) summaries.push(await summaryOf(directory, id));
+  return summaries;
+}
+
+async function summaryOf(directory: string, id: string): Promise<OperationSummary> {
+  let first: OperationEvent | undefined;
+  let last: OperationEvent | undefined;
+  let events = 0;
+  for await (const event of readJournal(directory, id)) {
+    first ??= event;
+    last = event;
+    events += 1;
+  }
+  return { name: id, ...beginning(first), ...ending(last), started: first?.time ?? '', events };
+}
+
+function beginning(first: OperationEvent | undefined): { action: string; target: string } {
+  if (first?.type !== 'operation.started') return { action: '', target: '' };
+  return { action: first.action, target: first.target };
+}
+
+function ending(last: OperationEvent | undefined): { outcome: string; took: string } {
+  if (last?.type !== 'operation.finished') return { outcome: 'not finished', took: '' };
+  return { outcome: last.outcome, took: formatDuration(last.durationMs) };
+}
+
+/**
+ * Every event with `what`, a few words for people.
+ * @throws BkeError BKE_USAGE where there is no such operation.
+ */
+export async function operationEvents(directory: string | undefined, id: string): Promise<object[]> {
+  const ids = directory === undefined ? [] : await listJournals(directory);
+  if (directory === undefined || !ids.includes(id)) {
+    const meant = nearest(id, ids);
+    throw new BkeError('BKE_USAGE', `there is no operation '${id}' on this machine`, {
+      hint: meant === undefined ? `'bke operation list' lists them.` : `Did you mean '${meant}'?`,
+    });
+  }
+  const events: object[] = [];
+  for await (const event of readJournal(directory, id)) events.push({ ...event, what: wordsOf(event) });
+  return events;
+}
+
+function wordsOf(event: OperationEvent): string {
+  const parts: string[] = [];
+  if ('title' in event) parts.push(event.title);
+  if ('target' in event) parts.push(`${event.action} of ${event.target}`);
+  if ('message' in event && event.message !== undefined) parts.push(event.message);
+  if (event.type === 'step.waiting') parts.push(`${event.for}${event.cause === undefined ? '' : `: ${event.cause}`}`);
+  if (event.type === 'step.failed') parts.push(`error[${event.error.code}] ${event.error.message}`);
+  if ('outcome' in event) parts.push(event.outcome);
+  if ('durationMs' in event) parts.push(`after ${formatDuration(event.durationMs)}`);
+  return parts.join(', ');
+}
