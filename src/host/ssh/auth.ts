@@ -1,7 +1,16 @@
 // The order of logging in: none (to learn what the server offers), key, agent, password; each credential goes to the server once.
-import { type AnyAuthMethod, type AuthHandlerMiddleware, BaseAgent, type ParsedKey, createAgent } from 'ssh2';
+import {
+  type AnyAuthMethod,
+  type AuthHandlerMiddleware,
+  BaseAgent,
+  type IdentityCallback,
+  type KeyboardInteractiveAuthMethod,
+  type ParsedKey,
+  createAgent,
+} from 'ssh2';
 import { BkeError } from '../../lib/errors.ts';
 import { listed } from '../../lib/text.ts';
+import { toError } from '../../lib/thrown.ts';
 import { loadPrivateKey } from './private-key.ts';
 import { type SshOptions, type SshTarget, placeOf, readSecret } from './target.ts';
 
@@ -19,6 +28,7 @@ export class Login {
   readonly #target: SshTarget;
   readonly #credentials: Credentials;
   readonly #tried = new Set<string>();
+  readonly #prepared: readonly string[];
   readonly #notes: string[];
   #offered: readonly string[] = [];
   #greeted = false;
@@ -27,7 +37,8 @@ export class Login {
   private constructor(target: SshTarget, credentials: Credentials, notes: string[]) {
     this.#target = target;
     this.#credentials = credentials;
-    this.#notes = notes;
+    this.#prepared = notes;
+    this.#notes = [...notes];
   }
 
   /** Reads key file and agent before anything is dialled, so that a bad key costs no login attempt. */
@@ -42,7 +53,12 @@ export class Login {
     return new Login(target, credentials, notes);
   }
 
-  /** For the redactor of this connection. */
+  /** The same credentials for another attempt. */
+  again(): Login {
+    return new Login(this.#target, this.#credentials, [...this.#prepared]);
+  }
+
+  /** Also what sudo gets where it has no password of its own. */
   get password(): string | undefined {
     return this.#credentials.password;
   }
@@ -60,7 +76,7 @@ export class Login {
     }
     this.#partial ||= partial;
     if (this.#offered.length === 0 || partial) this.#offered = left;
-    // The types of the library leave out `false`, its way to say that nothing is left to try.
+    // oxlint-disable-next-line no-unsafe-type-assertion -- the library's types leave out `false`, its way to say that nothing is left to try
     (next as (method: AnyAuthMethod | false) => void)(this.#nextMethod(left));
   };
 
@@ -68,13 +84,17 @@ export class Login {
     const username = this.#target.user;
     const { key, agent, password } = this.#credentials;
     if (offered.includes('publickey')) {
-      if (key !== undefined && this.#first('key')) return { type: 'publickey', username, key: key as unknown as Buffer };
+      if (key !== undefined && this.#first('key')) return { type: 'publickey', username, key: asKeyText(key) };
       if (agent !== undefined && this.#first('agent')) return { type: 'agent', username, agent };
     }
     if (password === undefined) return false;
     if (offered.includes('password') && this.#first('password')) return { type: 'password', username, password };
     // The same password a second time by another method would be a second failed login in the host's books.
-    if (offered.includes('keyboard-interactive') && !this.#tried.has('password') && this.#first('keyboard-interactive')) {
+    if (
+      offered.includes('keyboard-interactive') &&
+      !this.#tried.has('password') &&
+      this.#first('keyboard-interactive')
+    ) {
       return { type: 'keyboard-interactive', username, prompt: this.#answerer(password) };
     }
     return false;
@@ -88,7 +108,7 @@ export class Login {
 
   #answerer(password: string) {
     let answered = false;
-    return (_name: string, _text: string, _lang: string, prompts: { prompt: string }[], finish: (answers: string[]) => void): void => {
+    return (...[, , , prompts, finish]: Parameters<KeyboardInteractiveAuthMethod['prompt']>): void => {
       if (prompts.length === 1 && !answered) {
         answered = true;
         finish([password]);
@@ -105,18 +125,27 @@ export class Login {
     const { name, user } = this.#target;
     const offered = this.#offered.length === 0 ? 'nothing' : listed(this.#offered);
     const tried = this.#tried.size === 0 ? 'nothing that fits' : listed([...this.#tried]);
-    return new BkeError('BKE_SSH_AUTH', `cannot log in to ${name} (${placeOf(this.#target)}): the server offers ${offered}; tried: ${tried}`, {
-      host: name,
-      details: [...this.#notes, ...(this.#partial ? ['a first method was accepted, the server asks for a second one'] : []), ...said(reason)],
-      hint: this.#hint(user),
-      cause: reason,
-    });
+    return new BkeError(
+      'BKE_SSH_AUTH',
+      `cannot log in to ${name} (${placeOf(this.#target)}): the server offers ${offered}; tried: ${tried}`,
+      {
+        host: name,
+        details: [
+          ...this.#notes,
+          ...(this.#partial ? ['a first method was accepted, the server asks for a second one'] : []),
+          ...said(reason),
+        ],
+        hint: this.#hint(user),
+        cause: reason,
+      },
+    );
   }
 
   #hint(user: string): string {
     const hasPassword = this.#credentials.password !== undefined;
     const hasKey = this.#credentials.key !== undefined;
-    if (!hasPassword && !this.#offered.includes('publickey')) return 'The host wants a password: give ssh.passwordFile.';
+    if (!hasPassword && !this.#offered.includes('publickey'))
+      return 'The host wants a password: give ssh.passwordFile.';
     if (!hasPassword && !hasKey) return 'Give ssh.privateKeyFile, or ssh.passwordFile where the host allows passwords.';
     const keyPart = hasKey ? ` The public key must be in ~/.ssh/authorized_keys of ${user}.` : '';
     return `Check user name, password and key of ${this.#target.name}; try by hand: ssh -p ${this.#target.port} ${user}@${this.#target.address}.${keyPart}`;
@@ -124,10 +153,18 @@ export class Login {
 }
 
 function said(reason: Error): string[] {
-  return /All configured authentication methods failed/.test(reason.message) ? [] : [`the server said: ${reason.message}`];
+  return /All configured authentication methods failed/.test(reason.message)
+    ? []
+    : [`the server said: ${reason.message}`];
 }
 
-type Identities = ParsedKey[];
+/** The library takes a key it has parsed itself as well, but its types know the text form only. */
+function asKeyText(key: ParsedKey): Buffer {
+  // oxlint-disable-next-line no-unsafe-type-assertion -- see above
+  return key as unknown as Buffer;
+}
+
+type Identities = NonNullable<Parameters<IdentityCallback>[1]>;
 
 /** The user's agent with as many keys as a server lets one try; an agent that does not answer is a note, not an end: there may be a password. */
 async function openAgent(socket: string, notes: string[]): Promise<BaseAgent | undefined> {
@@ -135,10 +172,11 @@ async function openAgent(socket: string, notes: string[]): Promise<BaseAgent | u
   try {
     const keys = await withTimeout(identitiesOf(agent), 5000);
     if (keys.length === 0) notes.push(`the SSH agent at ${socket} holds no key (ssh-add)`);
-    if (keys.length > mostAgentKeys) notes.push(`only the first ${mostAgentKeys} of ${keys.length} keys of the SSH agent were tried`);
+    if (keys.length > mostAgentKeys)
+      notes.push(`only the first ${mostAgentKeys} of ${keys.length} keys of the SSH agent were tried`);
     return keys.length === 0 ? undefined : new LimitedAgent(agent, keys.slice(0, mostAgentKeys));
   } catch (error) {
-    notes.push(`the SSH agent at ${socket} does not answer: ${(error as Error).message}`);
+    notes.push(`the SSH agent at ${socket} does not answer: ${toError(error).message}`);
     return undefined;
   }
 }
@@ -162,7 +200,7 @@ function identitiesOf(agent: BaseAgent): Promise<Identities> {
   return new Promise((resolve, reject) => {
     agent.getIdentities((error, keys) => {
       if (error) reject(error);
-      else resolve((keys ?? []) as Identities);
+      else resolve(keys ?? []);
     });
   });
 }

@@ -11,7 +11,10 @@ export function hostKeyError(target: SshTarget, key: HostKey, verdict: Exclude<V
   return new BkeError(
     'BKE_HOST_KEY_CHANGED',
     `the key of ${target.name} (${placeOf(target)}), ${key.type} ${key.fingerprint}, is marked as revoked in ${verdict.where}`,
-    { host: target.name, hint: 'A revoked key must not be used. Give the host new keys, or take the @revoked line out where it is wrong.' },
+    {
+      host: target.name,
+      hint: 'A revoked key must not be used. Give the host new keys, or take the @revoked line out where it is wrong.',
+    },
   );
 }
 
@@ -29,15 +32,22 @@ function unknownKey(target: SshTarget, key: HostKey, note: string | undefined): 
 
 function changedKey(target: SshTarget, key: HostKey, known: readonly KnownKey[]): BkeError {
   const files = [...new Set(known.flatMap(({ file }) => file ?? []))];
-  const clear = files.map((file) => shellCommand(['ssh-keygen', '-f', file, '-R', lookupName(target.address, target.port)]));
-  const mend = clear.length > 0 ? `remove the old one with: ${clear.join('; ')}` : `put the new one into ssh.hostKeys of ${target.name}`;
+  const clear = files.map((file) =>
+    shellCommand(['ssh-keygen', '-f', file, '-R', lookupName(target.address, target.port)]),
+  );
+  const mend =
+    clear.length > 0
+      ? `remove the old one with: ${clear.join('; ')}`
+      : `put the new one into ssh.hostKeys of ${target.name}`;
   return new BkeError(
     'BKE_HOST_KEY_CHANGED',
     `the key of ${target.name} (${placeOf(target)}) is not the one that is known: it now shows ${key.type} ${key.fingerprint}`,
     {
       host: target.name,
       details: [
-        ...known.map((old) => `known: ${old.type === undefined ? '' : `${old.type} `}${old.fingerprint} (${old.where})`),
+        ...known.map(
+          (old) => `known: ${old.type === undefined ? '' : `${old.type} `}${old.fingerprint} (${old.where})`,
+        ),
         `shown: ${key.type} ${key.fingerprint}`,
       ],
       hint: `Nothing was sent to the host. Either someone else answers at this address or the host was installed anew. If you know that it was, ${mend}`,

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { BkeError } from '../../lib/errors.ts';
+import { errorField, toError } from '../../lib/thrown.ts';
 import { type KnownHostEntry, entryMatches, keyBlob, keyType, lookupName, parseKnownHosts } from './known-hosts.ts';
 import type { HostKey, SshTarget } from './target.ts';
 
@@ -47,7 +48,7 @@ export async function loadTrust(target: SshTarget): Promise<HostTrust> {
     try {
       entries.push(...parseKnownHosts(await readFile(file, 'utf8'), file));
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') unread.push(`${file} could not be read: ${(error as Error).message}`);
+      if (errorField(error, 'code') !== 'ENOENT') unread.push(`${file} could not be read: ${toError(error).message}`);
     }
   }
   return knownHostsTrust(target, entries, unread);
@@ -58,7 +59,8 @@ function pinnedTrust(target: SshTarget): HostTrust {
   return {
     types: [...new Set(known.flatMap((key) => key.type ?? []))],
     typeUnknown: known.some((key) => key.type === undefined),
-    judge: (key) => (known.some((pin) => pin.fingerprint === key.fingerprint) ? { kind: 'known' } : { kind: 'changed', known }),
+    judge: (key) =>
+      known.some((pin) => pin.fingerprint === key.fingerprint) ? { kind: 'known' } : { kind: 'changed', known },
   };
 }
 
@@ -72,10 +74,14 @@ function pinnedKey(target: SshTarget, text: string, index: number): KnownKey {
     const blob = keyBlob(type, fields[at + 1]);
     if (blob !== undefined) return { fingerprint: hostKeyOf(blob).fingerprint, type, where };
   }
-  throw new BkeError('BKE_SSH_HOST_KEYS_INVALID', `ssh.hostKeys[${index}] of ${target.name} is neither SHA256:… nor a public key line`, {
-    host: target.name,
-    hint: `Print the host's keys on the host itself: for f in /etc/ssh/ssh_host_*.pub; do ssh-keygen -lf "$f"; done`,
-  });
+  throw new BkeError(
+    'BKE_SSH_HOST_KEYS_INVALID',
+    `ssh.hostKeys[${index}] of ${target.name} is neither SHA256:… nor a public key line`,
+    {
+      host: target.name,
+      hint: `Print the host's keys on the host itself: for f in /etc/ssh/ssh_host_*.pub; do ssh-keygen -lf "$f"; done`,
+    },
+  );
 }
 
 function knownHostsTrust(target: SshTarget, entries: readonly KnownHostEntry[], unread: readonly string[]): HostTrust {
@@ -83,9 +89,11 @@ function knownHostsTrust(target: SshTarget, entries: readonly KnownHostEntry[], 
   const about = entries.filter((entry) => entryMatches(entry, name));
   // OpenSSH takes a line without port for a host on another port too, but only to confirm a key, never to call it changed.
   const bare = entries.filter((entry) => target.port !== 22 && entryMatches(entry, lookupName(target.address, 22)));
-  const plain = about.filter((entry) => entry.marker === undefined);
-  const confirming = [...plain, ...bare.filter((entry) => entry.marker === undefined)];
-  const note = [...(about.some((entry) => entry.marker === 'cert-authority') ? [certificateNote] : []), ...unread].join('; ');
+  const plain = about.filter((entry) => entry.marker === 'none');
+  const confirming = [...plain, ...bare.filter((entry) => entry.marker === 'none')];
+  const note = [...(about.some((entry) => entry.marker === 'cert-authority') ? [certificateNote] : []), ...unread].join(
+    '; ',
+  );
   return {
     types: [...new Set(confirming.map((entry) => entry.type))],
     typeUnknown: false,
@@ -100,7 +108,8 @@ function knownHostsTrust(target: SshTarget, entries: readonly KnownHostEntry[], 
   };
 }
 
-const certificateNote = 'known_hosts trusts this host by a certificate authority (@cert-authority), which bke does not support';
+const certificateNote =
+  'known_hosts trusts this host by a certificate authority (@cert-authority), which bke does not support';
 
 function knownKey(entry: KnownHostEntry): KnownKey {
   const { fingerprint } = hostKeyOf(entry.blob);

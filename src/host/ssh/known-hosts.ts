@@ -1,11 +1,19 @@
 // Reads OpenSSH's known_hosts format (sshd(8), SSH_KNOWN_HOSTS FILE FORMAT): plain, hashed and [host]:port names, wildcards, markers.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
+type Marker = 'none' | 'revoked' | 'cert-authority';
+
+const markers = new Map<string | undefined, Marker>([
+  [undefined, 'none'],
+  ['@revoked', 'revoked'],
+  ['@cert-authority', 'cert-authority'],
+]);
+
 export interface KnownHostEntry {
   readonly file: string;
   /** From 1. */
   readonly line: number;
-  readonly marker: 'revoked' | 'cert-authority' | undefined;
+  readonly marker: Marker;
   /** The first field, as written. */
   readonly names: string;
   readonly type: string;
@@ -21,11 +29,12 @@ function parseLine(text: string, file: string, line: number): KnownHostEntry | u
   if (text === '' || text.startsWith('#')) return undefined;
   const fields = text.split(/[ \t]+/);
   const marker = fields[0]?.startsWith('@') === true ? fields.shift() : undefined;
-  if (marker !== undefined && marker !== '@revoked' && marker !== '@cert-authority') return undefined;
+  const kind = markers.get(marker);
+  if (kind === undefined) return undefined;
   const [names, type, base64] = fields;
   const blob = keyBlob(type, base64);
   if (names === undefined || type === undefined || blob === undefined) return undefined;
-  return { file, line, marker: marker?.slice(1) as KnownHostEntry['marker'], names, type, blob };
+  return { file, line, marker: kind, names, type, blob };
 }
 
 /** The wire form of a public key given as its two text fields; undefined where they do not fit each other. */

@@ -1,8 +1,9 @@
 // Reads a private key in any common form (OpenSSH, PKCS#1, PKCS#8, SEC1, encrypted or not) and says in one sentence what is wrong with it.
 import { createPrivateKey, type KeyObject, randomBytes } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
-import { type ParsedKey, utils } from 'ssh2';
+import ssh2, { type ParsedKey } from 'ssh2';
 import { BkeError, type BkeErrorOptions } from '../../lib/errors.ts';
+import { toError } from '../../lib/thrown.ts';
 import { type SshOptions, type SshPrivateKey, type SshTarget, readSecret } from './target.ts';
 
 /** Larger files are no keys; nothing large is read. */
@@ -11,7 +12,11 @@ const largestKey = 64 * 1024;
 /**
  * @throws BkeError BKE_SSH_KEY_INVALID: the file is no key bke can use; BKE_SSH_KEY_PASSPHRASE: it is encrypted and no passphrase fits.
  */
-export async function loadPrivateKey(target: SshTarget, source: SshPrivateKey, options: SshOptions): Promise<ParsedKey> {
+export async function loadPrivateKey(
+  target: SshTarget,
+  source: SshPrivateKey,
+  options: SshOptions,
+): Promise<ParsedKey> {
   const key = new KeyText(target, source.file ?? 'ssh.privateKey', await readKeyText(target, source));
   const passphrase = await readSecret(source.passphrase);
   const first = key.open(passphrase);
@@ -30,11 +35,15 @@ async function readKeyText(target: SshTarget, source: SshPrivateKey): Promise<st
     if (size > largestKey) throw new Error('it is far too large to be a key');
     return await readFile(source.file, 'utf8');
   } catch (error) {
-    throw new BkeError('BKE_SSH_KEY_INVALID', `the private key ${source.file} can not be read: ${(error as Error).message}`, {
-      host: target.name,
-      hint: `Check ssh.privateKeyFile of ${target.name}.`,
-      cause: error,
-    });
+    throw new BkeError(
+      'BKE_SSH_KEY_INVALID',
+      `the private key ${source.file} can not be read: ${toError(error).message}`,
+      {
+        host: target.name,
+        hint: `Check ssh.privateKeyFile of ${target.name}.`,
+        cause: error,
+      },
+    );
   }
 }
 
@@ -47,7 +56,10 @@ class KeyText {
     this.#target = target;
     this.name = name;
     // A byte order mark, blank lines around and Windows line ends are what editors add; the key is the same.
-    this.#text = text.replace(/^\uFEFF/, '').replaceAll('\r\n', '\n').trim();
+    this.#text = text
+      .replace(/^\uFEFF/, '')
+      .replaceAll('\r\n', '\n')
+      .trim();
   }
 
   open(passphrase: string | undefined): ParsedKey | 'passphrase-needed' {
@@ -81,7 +93,10 @@ class KeyText {
     }
     if (cipher !== undefined && cipher !== 'none') {
       if (cipher.startsWith('chacha20')) {
-        throw this.#invalid(`is encrypted with ${cipher}, which bke does not read`, `Encrypt it anew: ssh-keygen -p -Z aes256-ctr -f ${this.name}`);
+        throw this.#invalid(
+          `is encrypted with ${cipher}, which bke does not read`,
+          `Encrypt it anew: ssh-keygen -p -Z aes256-ctr -f ${this.name}`,
+        );
       }
       if (passphrase === undefined || passphrase === '') return 'passphrase-needed';
     }
@@ -114,11 +129,14 @@ class KeyText {
     if (key.asymmetricKeyType === 'rsa') return key.export({ format: 'pem', type: 'pkcs1' }).toString();
     if (key.asymmetricKeyType === 'ec') return key.export({ format: 'pem', type: 'sec1' }).toString();
     if (key.asymmetricKeyType === 'ed25519') return ed25519OpenSsh(key);
-    throw this.#invalid(`is of type ${key.asymmetricKeyType ?? 'unknown'}, which SSH does not use`, 'Make one with: ssh-keygen -t ed25519');
+    throw this.#invalid(
+      `is of type ${key.asymmetricKeyType ?? 'unknown'}, which SSH does not use`,
+      'Make one with: ssh-keygen -t ed25519',
+    );
   }
 
   #parsed(text: string, passphrase?: string): ParsedKey {
-    const found = utils.parseKey(text, passphrase);
+    const found = ssh2.utils.parseKey(text, passphrase);
     const key = Array.isArray(found) ? found[0] : found;
     if (key !== undefined && !(key instanceof Error) && key.isPrivateKey()) return key;
     const reason = key instanceof Error ? key.message : 'no private part';
@@ -195,7 +213,7 @@ function ed25519OpenSsh(key: KeyObject): string {
 }
 
 function sshString(value: string | Buffer): Buffer {
-  const bytes = Buffer.from(value as string, 'latin1');
+  const bytes = typeof value === 'string' ? Buffer.from(value, 'latin1') : value;
   const length = Buffer.alloc(4);
   length.writeUInt32BE(bytes.length);
   return Buffer.concat([length, bytes]);

@@ -45,6 +45,12 @@ export interface HostKey {
   readonly blob: Buffer;
 }
 
+/** A key that was accepted because nothing was known about the host: to be recorded by the caller. */
+export interface AcceptedKey {
+  readonly target: SshTarget;
+  readonly key: HostKey;
+}
+
 export interface SshOptions {
   readonly signal?: AbortSignal | undefined;
   /** One attempt: TCP, key exchange and login. Default 15 000. */
