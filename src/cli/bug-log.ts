@@ -2,6 +2,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
+import { redactUrlLogins } from '../lib/redact.ts';
 
 export interface BugReport {
   readonly error: unknown;
@@ -22,7 +23,7 @@ export async function saveBugLog(directory: string, report: BugReport): Promise<
   ].join('\n');
   try {
     await mkdir(directory, { recursive: true, mode: 0o700 });
-    await writeFile(path, `${text}\n`, { mode: 0o600, flag: 'wx' });
+    await writeFile(path, `${redactUrlLogins(text)}\n`, { mode: 0o600, flag: 'wx' });
     return path;
   } catch {
     return undefined;

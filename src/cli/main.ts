@@ -193,5 +193,6 @@ function asksForJson(argv: readonly string[]): boolean {
 }
 
 async function openLocalHost(): Promise<Host> {
-  throw new BkeError('BKE_INTERNAL', 'no local host yet');
+  const { openLocalHost: open } = await import('../host/local/local-host.ts');
+  return open();
 }

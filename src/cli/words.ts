@@ -123,12 +123,18 @@ function isKnown(index: OptionIndex, word: string): boolean {
 }
 
 function unknownOption(reader: Reader, name: string, word = name): BkeError {
+  return new BkeError('BKE_UNKNOWN_OPTION', `unknown option '${name}'`, { hint: unknownHint(reader, name, word) });
+}
+
+function unknownHint(reader: Reader, name: string, word: string): string {
+  const positive = name.replace(/^--no-/, '--');
+  // The nearest option would be the very opposite of what was meant.
+  if (positive !== name && reader.index.long.has(positive))
+    return `'${positive}' is off unless it is given: leave it out.`;
   const visible = new Set<string>();
   for (const { option } of reader.index.long.values()) if (option.hidden !== true) visible.add(shownName(option));
-  const wanted = name.startsWith('--') ? name : `-${word}`;
-  const meant = name.startsWith('--') || word.length > 2 ? nearest(wanted, [...visible]) : undefined;
   const help = `'${reader.help}' lists the options.`;
-  return new BkeError('BKE_UNKNOWN_OPTION', `unknown option '${name}'`, {
-    hint: meant === undefined ? help : `Did you mean '${meant}'? ${help}`,
-  });
+  const isLong = name.startsWith('--');
+  const meant = isLong || word.length > 2 ? nearest(isLong ? name : `-${word}`, [...visible]) : undefined;
+  return meant === undefined ? help : `Did you mean '${meant}'? ${help}`;
 }
