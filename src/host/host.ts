@@ -122,7 +122,7 @@ export interface HostFiles {
   /** Temp file in the same directory, attributes, fsync, rename, fsync of the directory. Text, bytes or a stream. */
   write(path: string, content: string | Uint8Array | Readable, attributes: WriteAttributes): Promise<void>;
   /** Writes into a file that exists, without replacing it: for kernel interfaces (/proc/sys) and files that are mount points. */
-  writeInPlace(path: string, content: string): Promise<void>;
+  writeInPlace(path: string, content: string | Uint8Array): Promise<void>;
   /** One directory; its parent must exist. */
   makeDirectory(path: string, attributes: FileAttributes): Promise<void>;
   setAttributes(path: string, attributes: FileAttributes): Promise<void>;

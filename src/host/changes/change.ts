@@ -103,11 +103,11 @@ export interface ZoneChange {
 /** JSON that describes what was there; opaque to all but the kind that made it. */
 export type Observed = unknown;
 
-export interface Observation {
+export interface Observation<S = Observed> {
   /** The change is already so: nothing to apply. */
   readonly satisfied: boolean;
   /** What is there now, enough to bring it back (together with the kept original). */
-  readonly before: Observed;
+  readonly before: S;
   /** For plans: what apply would do. */
   readonly action: 'create' | 'change' | 'none';
 }
@@ -132,25 +132,26 @@ export interface Keeper {
 }
 
 /** One time the resource was changed. */
-export interface ChangeVersion<C extends Change = Change> {
+export interface ChangeVersion<C extends Change = Change, S = Observed> {
   /** As `record` made it. */
   readonly change: C;
-  readonly before: Observed;
-  /** What was observed right after; undefined where bke died between intent and applied. */
-  readonly applied: Observed | undefined;
+  readonly before: S;
+  /** What was observed right after; absent where bke died between intent and applied. */
+  readonly applied?: S;
 }
 
 /** What the ledger knows of one resource: its first recorded original, its last recorded change and all versions between. */
-export interface ChangeRecord<C extends Change = Change> {
-  readonly first: Observed;
+export interface ChangeRecord<C extends Change = Change, S = Observed> {
+  readonly first: S;
   readonly last: C;
-  /** What was observed after the last apply that came to its end; undefined where none did. */
-  readonly applied: Observed | undefined;
+  /** What was observed after the last apply that came to its end; absent where none did. */
+  readonly applied?: S;
   /** Oldest first, at least one. Each of them may be what is on the host where bke died in between. */
-  readonly versions: readonly ChangeVersion<C>[];
+  readonly versions: readonly ChangeVersion<C, S>[];
 }
 
-export interface ChangeKind<C extends Change> {
+/** `S` is the kind's own form of what it observes: JSON that only it reads. */
+export interface ChangeKind<C extends Change, S = Observed> {
   readonly kind: C['kind'];
   /** Identity of the resource, e.g. `file:/etc/crictl.yaml`. Two changes with one key are versions of one resource. */
   key(change: C): string;
@@ -161,13 +162,13 @@ export interface ChangeKind<C extends Change> {
   /** Where it is put; the ledger makes (and records) missing directories above it. undefined where it has no path of its own. */
   path(change: C): string | undefined;
   /** @param previous what the ledger has of the resource, where it is ours already. */
-  observe(host: Host, change: C, keeper: Keeper, previous?: ChangeRecord<C>): Promise<Observation>;
+  observe(host: Host, change: C, keeper: Keeper, previous?: ChangeRecord<C, S>): Promise<Observation<S>>;
   /** true where the change must be applied although all that `observe` sees is so already, e.g. a process runs with an older configuration. */
-  outdated?(change: C, previous: ChangeRecord<C> | undefined): boolean;
+  outdated?(change: C, previous: ChangeRecord<C, S> | undefined): boolean;
   /** A file of ours that was edited since the last apply, and that apply would overwrite. */
-  edited?(previous: ChangeRecord<C>, now: Observed): string | undefined;
+  edited?(previous: ChangeRecord<C, S>, now: S): string | undefined;
   apply(host: Host, change: C): Promise<void>;
   /** Why a change that was applied did not take effect, in the system's own words (last log lines). */
   explain?(host: Host, change: C): Promise<readonly string[]>;
-  undo(host: Host, record: ChangeRecord<C>, keeper: Keeper): Promise<UndoOutcome>;
+  undo(host: Host, record: ChangeRecord<C, S>, keeper: Keeper): Promise<UndoOutcome>;
 }

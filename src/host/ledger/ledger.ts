@@ -1,6 +1,9 @@
 // The ledger of a host: every change is written down before it is made, so that it can be unmade exactly (design section 4).
 import type { Change, ChangeRecord, Observation, Scope, UndoOutcome } from '../changes/change.ts';
-import type { Host } from '../host.ts';
+import type { Host, LeftPath } from '../host.ts';
+import type { DamagedLine } from './entries.ts';
+import { LedgerWriter } from './ledger-writer.ts';
+import { ViewOfLedger } from './ledger-view.ts';
 
 export const defaultStateDir = '/var/lib/bke';
 
@@ -35,12 +38,6 @@ export interface LedgerResource {
   readonly record: ChangeRecord;
 }
 
-export interface DamagedLine {
-  /** Counts from 1. */
-  readonly line: number;
-  readonly why: string;
-}
-
 /** What can be known of a ledger without its lock. */
 export interface LedgerView {
   /** false: this host has no ledger. */
@@ -59,6 +56,12 @@ export interface LedgerView {
   observe(change: Change): Promise<Observation>;
 }
 
+export interface LedgerRemoval {
+  readonly removed: boolean;
+  /** What is still open, could not be removed, or is of someone else. */
+  readonly left: readonly LeftPath[];
+}
+
 export interface Ledger extends LedgerView {
   /**
    * Observes; where it is not so yet: writes the intent, applies, observes again, writes that it was applied. Directories missing above it
@@ -70,11 +73,21 @@ export interface Ledger extends LedgerView {
   undo(resource: LedgerResource): Promise<UndoOutcome>;
   /** Writes that the run came to its end. */
   finish(): Promise<void>;
+  /**
+   * Takes the ledger away: it goes last, and only where nothing of ours is left to undo. `folders` of the state directory go before it.
+   * The state directory itself goes at close() when nothing else is in it; what edited files were kept in /var/lib/bke-kept stays.
+   */
+  remove(folders?: readonly string[]): Promise<LedgerRemoval>;
   /** Gives up the lock; leaves nothing behind where nothing was recorded. */
   close(): Promise<void>;
 }
 
 /** @throws BkeError BKE_LOCKED where another bke works on this host, BKE_LEDGER_NEWER where a newer bke wrote the ledger. */
-export declare function openLedger(host: Host, options: LedgerOptions): Promise<Ledger>;
+export function openLedger(host: Host, options: LedgerOptions): Promise<Ledger> {
+  return LedgerWriter.open(host, { ...options, stateDir: options.stateDir ?? defaultStateDir });
+}
+
 /** Without the lock: for status, plans and drift. */
-export declare function readLedger(host: Host, stateDir?: string): Promise<LedgerView>;
+export async function readLedger(host: Host, stateDir: string = defaultStateDir): Promise<LedgerView> {
+  return ViewOfLedger.read(host, stateDir);
+}

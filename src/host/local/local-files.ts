@@ -111,7 +111,7 @@ export class LocalFiles implements HostFiles {
     return placeFile(this.#fs, this.#place(path), content, attributes);
   }
 
-  writeInPlace(path: string, content: string): Promise<void> {
+  writeInPlace(path: string, content: string | Uint8Array): Promise<void> {
     return this.#act('writing', path, async (real) => {
       const file = await this.#fs.open(real, constants.O_WRONLY | constants.O_TRUNC | constants.O_NOFOLLOW);
       try {

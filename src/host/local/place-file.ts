@@ -28,7 +28,8 @@ export async function syncDirectory(fs: FileSystem, path: string): Promise<void>
 async function* pieces(content: Content): AsyncGenerator<Uint8Array> {
   if (typeof content === 'string') yield Buffer.from(content);
   else if (content instanceof Readable) {
-    for await (const chunk of content) yield typeof chunk === 'string' ? Buffer.from(chunk) : (chunk as Uint8Array);
+    const chunks: AsyncIterable<string | Uint8Array> = content;
+    for await (const chunk of chunks) yield typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
   } else yield content;
 }
 

@@ -101,39 +101,54 @@ function stopError(stop: Stop, program: string, timeoutMs: number, tail: string)
   return new BkeError('BKE_TIMEOUT', `${program} did not end within ${timeoutMs / 1000} s`, { details });
 }
 
-/**
- * Output and arguments never reach an error but for the last lines of stderr at a timeout.
- * @throws BkeError BKE_TIMEOUT, BKE_CANCELLED
- */
-export async function runProgram(argv: readonly [string, ...string[]], options: RunOptions = {}): Promise<RunResult> {
+function start(argv: readonly [string, ...string[]], options: RunOptions): ChildProcess {
   const [program, ...args] = argv;
-  const { timeoutMs = defaultTimeoutMs, maxOutputBytes = defaultOutputBytes, signal } = options;
-  if (signal?.aborted) throw new BkeError('BKE_CANCELLED', `cancelled before ${program} ran`);
-  const child = spawn(program, args, {
+  return spawn(program, args, {
     cwd: options.cwd ?? '/',
     env: { PATH: systemPath, LC_ALL: 'C', HOME: '/root', ...options.env },
     detached: true,
     stdio: [options.input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
   });
-  const stdout = new Tail(maxOutputBytes);
-  const stderr = new Tail(maxOutputBytes);
-  child.stdout?.on('data', stdout.add);
-  child.stderr?.on('data', stderr.add);
-  const stop: Stop = { reason: undefined, failure: undefined };
+}
+
+/** Kills the program and all its children at the deadline or when the signal says so; `release` ends the watch. */
+function watch(child: ChildProcess, stop: Stop, options: RunOptions): { release: () => void } {
   const end = (reason: 'timeout' | 'cancelled'): void => {
     stop.reason ??= reason;
     killGroup(child);
   };
   const cancel = (): void => end('cancelled');
-  const timer = setTimeout(() => end('timeout'), timeoutMs);
-  signal?.addEventListener('abort', cancel, { once: true });
+  const timer = setTimeout(() => end('timeout'), options.timeoutMs ?? defaultTimeoutMs);
+  options.signal?.addEventListener('abort', cancel, { once: true });
+  return {
+    release: () => {
+      clearTimeout(timer);
+      options.signal?.removeEventListener('abort', cancel);
+    },
+  };
+}
+
+/**
+ * Output and arguments never reach an error but for the last lines of stderr at a timeout.
+ * @throws BkeError BKE_TIMEOUT, BKE_CANCELLED
+ */
+export async function runProgram(argv: readonly [string, ...string[]], options: RunOptions = {}): Promise<RunResult> {
+  const [program] = argv;
+  if (options.signal?.aborted === true) throw new BkeError('BKE_CANCELLED', `cancelled before ${program} ran`);
+  const child = start(argv, options);
+  const stdout = new Tail(options.maxOutputBytes ?? defaultOutputBytes);
+  const stderr = new Tail(options.maxOutputBytes ?? defaultOutputBytes);
+  child.stdout?.on('data', stdout.add);
+  child.stderr?.on('data', stderr.add);
+  const stop: Stop = { reason: undefined, failure: undefined };
+  const watching = watch(child, stop, options);
   feed(child, options.input, (error) => {
     stop.failure = error;
     killGroup(child);
   });
   try {
     const { exitCode } = await ended(child);
-    const stopped = stopError(stop, program, timeoutMs, stderr.text());
+    const stopped = stopError(stop, program, options.timeoutMs ?? defaultTimeoutMs, stderr.text());
     if (stopped !== undefined) throw stopped;
     return { exitCode, stdout: stdout.text(), stderr: stderr.text() };
   } catch (thrown) {
@@ -141,7 +156,6 @@ export async function runProgram(argv: readonly [string, ...string[]], options: 
     if (failure === undefined) throw thrown;
     return { exitCode: failure.exitCode, stdout: '', stderr: `${program}: ${failure.stderr}\n` };
   } finally {
-    clearTimeout(timer);
-    signal?.removeEventListener('abort', cancel);
+    watching.release();
   }
 }

@@ -120,7 +120,7 @@ async function openView(fs: FileSystem, path: string, direct: DirectoryHandle) {
   try {
     const top = await DirectoryHandle.open(fs, view.path);
     if ((await top.identity()) === (await direct.identity()))
-      return { top, close: () => top.close().finally(view.close) };
+      return { top, close: () => top.close().finally(() => view.close()) };
     await top.close();
   } catch (thrown) {
     if (errnoOf(thrown) === undefined) throw thrown;
@@ -162,7 +162,13 @@ export async function removeTree(
   const view = access.privateView ? await openView(fs, path, direct) : undefined;
   const top = view?.top ?? direct;
   const removal: Removal = {
-    ...{ fs, top: path, options, mountPoints, mountId: top.mountId, removed: 0, left: [] },
+    fs,
+    top: path,
+    options,
+    mountPoints,
+    mountId: top.mountId,
+    removed: 0,
+    left: [],
     deadline: Date.now() + (options.timeoutMs ?? defaultTimeoutMs),
   };
   try {

@@ -1,0 +1,135 @@
+// The change kind `unit`: a systemd unit with this text, enabled and running as wanted.
+import { join } from 'node:path';
+import { digestOf } from '../../lib/digest.ts';
+import type { Host } from '../host.ts';
+import type { ChangeKind, ChangeRecord, Keeper, Observation, UndoOutcome, UnitChange } from './change.ts';
+import {
+  type FileState,
+  fileState,
+  keptState,
+  removeDrafts,
+  requireReplaceable,
+  sameContent,
+  undoFile,
+} from './file-state.ts';
+import {
+  isUp,
+  lastLog,
+  removeEnablement,
+  resetFailed,
+  showUnit,
+  startAnew,
+  systemctl,
+  unitDirectory,
+  type UnitProperties,
+} from './systemctl.ts';
+
+const fileAttributes = { mode: 0o644, uid: 0, gid: 0 };
+
+interface UnitState {
+  readonly file: FileState;
+  readonly enabled: boolean;
+  readonly running: boolean;
+}
+
+function pathOf(change: UnitChange): string {
+  return join(unitDirectory, change.name);
+}
+
+/** The ledger's copy of a change has the digest in place of the text. */
+function digestWanted(change: UnitChange): string {
+  return change.text.startsWith('sha256:') ? change.text : digestOf(change.text);
+}
+
+function isWanted(change: UnitChange, file: FileState, unit: UnitProperties): boolean {
+  if (file.type !== 'file' || file.digest !== digestWanted(change) || file.mode !== fileAttributes.mode) return false;
+  if (unit.load !== 'loaded' || unit.outOfDate) return false;
+  if ((unit.enabled === 'enabled') !== change.enabled) return false;
+  return change.running ? unit.active === 'active' : !isUp(unit);
+}
+
+async function observe(host: Host, change: UnitChange, keeper: Keeper): Promise<Observation<UnitState>> {
+  const unit = await showUnit(host, change.name);
+  const file = await fileState(host, pathOf(change));
+  const state = { enabled: unit.enabled === 'enabled', running: isUp(unit) };
+  if (isWanted(change, file, unit)) return { satisfied: true, before: { file, ...state }, action: 'none' };
+  requireReplaceable(host, pathOf(change), file);
+  const before: UnitState = { file: await keptState(host, pathOf(change), keeper), ...state };
+  return { satisfied: false, before, action: file.type === 'none' ? 'create' : 'change' };
+}
+
+/** What systemd shows does not tell which configuration the running process has read; the ledger knows what it was last started with. */
+function outdated(change: UnitChange, previous: ChangeRecord<UnitChange, UnitState> | undefined): boolean {
+  if (!change.running) return false;
+  if (previous === undefined) return change.restartKey !== undefined;
+  const finished = previous.versions.at(-1)?.applied !== undefined;
+  return !finished || previous.last.restartKey !== change.restartKey;
+}
+
+async function apply(host: Host, change: UnitChange): Promise<void> {
+  await removeDrafts(host, pathOf(change));
+  const now = await fileState(host, pathOf(change));
+  if (now.type !== 'file' || now.digest !== digestWanted(change) || now.mode !== fileAttributes.mode) {
+    await host.files.write(pathOf(change), change.text, fileAttributes);
+  }
+  await systemctl(host, 'daemon-reload');
+  const enabled = (await showUnit(host, change.name)).enabled === 'enabled';
+  if (enabled !== change.enabled) await systemctl(host, change.enabled ? 'enable' : 'disable', change.name);
+  if (change.running) await startAnew(host, change.name);
+  else await systemctl(host, 'stop', change.name);
+}
+
+function isOurs(record: ChangeRecord<UnitChange, UnitState>, state: FileState): boolean {
+  return state.type === 'file' && record.versions.some((version) => digestWanted(version.change) === state.digest);
+}
+
+/** Stops and disables what was not running or enabled before us. The file goes only after that: a process without a unit is nobody's. */
+async function quiet(host: Host, name: string, first: UnitState, now: UnitProperties): Promise<boolean> {
+  const stop = isUp(now) && !first.running;
+  if (stop) await systemctl(host, 'stop', name);
+  if (first.enabled) return stop;
+  const disable = now.enabled === 'enabled';
+  if (disable) await systemctl(host, 'disable', name);
+  await removeEnablement(host, name);
+  return stop || disable;
+}
+
+async function revive(host: Host, name: string, first: UnitState, fileChanged: boolean): Promise<void> {
+  const now = await showUnit(host, name);
+  if (first.enabled && now.enabled !== 'enabled') await systemctl(host, 'enable', name);
+  if (!first.running) await resetFailed(host, name);
+  else if (fileChanged || !isUp(now)) await startAnew(host, name);
+}
+
+async function undo(host: Host, record: ChangeRecord<UnitChange, UnitState>, keeper: Keeper): Promise<UndoOutcome> {
+  const { name } = record.last;
+  const first = record.first;
+  const path = pathOf(record.last);
+  const quieted = await quiet(host, name, first, await showUnit(host, name));
+  const owned = { path, first: first.file, isOurs: (state: FileState) => isOurs(record, state) };
+  const outcome = await undoFile(host, owned, keeper);
+  await systemctl(host, 'daemon-reload');
+  await revive(host, name, first, outcome.result !== 'already');
+  const dropIns = await host.files.list(`${path}.d`);
+  const others = dropIns.length === 0 ? {} : { why: `drop-ins of someone else stay in ${path}.d` };
+  if (outcome.result === 'already' && quieted) return { result: 'undone', ...others };
+  return { ...others, ...outcome };
+}
+
+export const unitKind: ChangeKind<UnitChange, UnitState> = {
+  kind: 'unit',
+  key: (change) => `unit:${change.name}`,
+  describe: (change) => `unit ${change.name}`,
+  record: (change) => ({ ...change, text: digestWanted(change) }),
+  path: pathOf,
+  observe,
+  outdated,
+  edited(previous, now) {
+    const { file } = now;
+    const untouched = file.type === 'none' || isOurs(previous, file) || sameContent(file, previous.first.file);
+    return untouched ? undefined : pathOf(previous.last);
+  },
+  apply,
+  explain: (host, change) => lastLog(host, change.name),
+  undo,
+};

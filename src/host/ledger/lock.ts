@@ -1,0 +1,138 @@
+// One bke at a time changes a host: claims with names of their own in a directory, made first and checked after, so that nobody ever removes a living one's.
+import { randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { join } from 'node:path';
+import { BkeError } from '../../lib/errors.ts';
+import { errnoOf } from '../errno.ts';
+import type { Host } from '../host.ts';
+import { parseProcessStat } from '../state/processes.ts';
+import { rootOnlyDirectory, rootOnlyFile } from './keeper.ts';
+
+/** Two that start at once both step back and try again; who works for long is found by the last try. */
+const tries = 8;
+const backOffMs = 120;
+
+export interface LockOwner {
+  readonly pid: number;
+  /** Clock ticks since boot when the process started: with the boot id it tells a process from a later one with its pid. */
+  readonly startTicks: string;
+  readonly bootId: string;
+  readonly host: string;
+  readonly command: string;
+  /** RFC 3339 */
+  readonly since: string;
+}
+
+export interface HostLock {
+  release(): Promise<void>;
+}
+
+async function bootId(): Promise<string> {
+  return (await readFile('/proc/sys/kernel/random/boot_id', 'utf8')).trim();
+}
+
+/** undefined where no such process lives. */
+async function startTicks(pid: number): Promise<string | undefined> {
+  try {
+    const stat = parseProcessStat(await readFile(`/proc/${pid}/stat`, 'utf8'));
+    return stat === undefined || stat.state === 'Z' || stat.state === 'X' ? undefined : stat.startTicks;
+  } catch (thrown) {
+    if (errnoOf(thrown) === 'ENOENT' || errnoOf(thrown) === 'ESRCH') return undefined;
+    throw thrown;
+  }
+}
+
+function parseOwner(text: string): LockOwner | undefined {
+  try {
+    const owner: LockOwner = JSON.parse(text);
+    return owner;
+  } catch {
+    return undefined;
+  }
+}
+
+async function isAlive(owner: LockOwner | undefined): Promise<boolean> {
+  if (owner === undefined || owner.bootId !== (await bootId())) return false;
+  return (await startTicks(owner.pid)) === owner.startTicks;
+}
+
+interface Claim {
+  readonly path: string;
+  /** undefined: nobody living. */
+  readonly owner: LockOwner | undefined;
+}
+
+async function claims(host: Host, directory: string, own?: string): Promise<Claim[]> {
+  const found: Claim[] = [];
+  for (const name of await host.files.list(directory)) {
+    if (name === own || name.startsWith('.')) continue;
+    const path = join(directory, name);
+    const content = await host.files.read(path);
+    if (content === undefined) continue;
+    const owner = parseOwner(content.toString());
+    found.push({ path, owner: (await isAlive(owner)) ? owner : undefined });
+  }
+  return found;
+}
+
+/** The owner of the lock of this host, if one lives. */
+export async function lockOwner(host: Host, directory: string): Promise<LockOwner | undefined> {
+  return (await claims(host, directory)).find((claim) => claim.owner !== undefined)?.owner;
+}
+
+/** A living process' claim other than `own`. Dead ones are removed; that can't meet a living one, for names are never used twice. */
+async function rival(host: Host, directory: string, own: string): Promise<LockOwner | undefined> {
+  const others = await claims(host, directory, own);
+  for (const { path, owner } of others) if (owner === undefined) await host.files.remove(path);
+  return others.find((other) => other.owner !== undefined)?.owner;
+}
+
+function locked(host: Host, owner: LockOwner): BkeError {
+  return new BkeError(
+    'BKE_LOCKED',
+    `another bke works on this host: ${owner.command} (pid ${owner.pid}, since ${owner.since})`,
+    {
+      host: host.name,
+      hint: `Wait until it has ended (ps -p ${owner.pid}), then run the same command again.`,
+    },
+  );
+}
+
+/** The directory goes when the last owner leaves it empty, so it may vanish before the claim is written. */
+async function claim(host: Host, directory: string, name: string, owner: LockOwner): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      if ((await host.files.stat(directory)) === undefined)
+        await host.files.makeDirectory(directory, rootOnlyDirectory);
+      return await host.files.write(join(directory, name), `${JSON.stringify(owner)}\n`, rootOnlyFile);
+    } catch (thrown) {
+      const raced = errnoOf(thrown) === 'EEXIST' || errnoOf(thrown) === 'ENOENT';
+      if (!raced || attempt === tries) throw thrown;
+    }
+  }
+}
+
+/**
+ * @param directory its parent exists.
+ * @throws BkeError BKE_LOCKED; BKE_SYSTEM where the lock can't be written.
+ */
+export async function takeLock(host: Host, directory: string, command: string): Promise<HostLock> {
+  const owner: LockOwner = {
+    pid: process.pid,
+    startTicks: (await startTicks(process.pid)) ?? '',
+    bootId: await bootId(),
+    host: host.name,
+    command,
+    since: new Date().toISOString(),
+  };
+  const name = `${owner.pid}-${owner.startTicks}-${randomBytes(4).toString('hex')}`;
+  for (let attempt = 1; ; attempt += 1) {
+    await claim(host, directory, name, owner);
+    const other = await rival(host, directory, name);
+    if (other === undefined) return { release: () => host.files.remove(join(directory, name)) };
+    await host.files.remove(join(directory, name));
+    if (attempt === tries) throw locked(host, other);
+    await sleep(backOffMs * Math.random());
+  }
+}
