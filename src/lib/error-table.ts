@@ -393,6 +393,12 @@ export const errorTable = {
     title: 'The registry refused a request',
     explanation: 'The message has what was tried, the status and the own words of the registry. Its log tells more.',
   },
+  BKE_DOWNLOAD_FAILED: {
+    exit: ExitCode.remoteHost,
+    title: 'A download failed',
+    explanation:
+      'A file of the release could not be fetched from its address. The message has the address and the reason. What arrived is kept: the same command goes on from there.',
+  },
   BKE_CERTIFICATE_UNREADABLE: {
     exit: ExitCode.invalidInput,
     title: 'A certificate or key file cannot be used',
@@ -453,6 +459,19 @@ export const errorTable = {
     title: 'bke does not delete this directory',
     explanation:
       'A directory of the system itself (/, /etc, /usr, /var/lib, a home directory and the like) was named where bke deletes a whole tree. Data belongs in a directory of its own, e.g. /data/bke.',
+  },
+  // --- reset
+  BKE_RESET_INCOMPLETE: {
+    exit: ExitCode.failed,
+    title: 'Something could not be taken away',
+    explanation:
+      'The reset did all it could and looked at the host again: the things listed are still there. Each line names what stays, why, and the command that shows it; a directory that is in use names the process that holds it. Nothing behind a mount was deleted. Mend what is named (end the process, take off the immutable flag, unmount by hand) and run the same reset again: it goes on with the rest.',
+  },
+  BKE_RESET_REFUSED: {
+    exit: ExitCode.conflict,
+    title: 'The reset would cut something off and did not begin',
+    explanation:
+      'Taking away what the message names would end the SSH session the reset was started from, bke itself, or something that is not Kubernetes\u2019. Nothing was changed. The hint says how to make it safe; then run the same command again.',
   },
 } as const satisfies Record<string, ErrorEntry>;
 

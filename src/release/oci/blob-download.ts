@@ -1,23 +1,27 @@
-// Reads a blob from a registry as one verified stream, over as many connections as it takes.
+// Reads a blob from a registry as one stream, verified where it is read from its start.
 import { pipeline, Readable } from 'node:stream';
-import { backOff } from '../../lib/back-off.ts';
 import { BkeError } from '../../lib/errors.ts';
 import { type Content, verifying } from '../../lib/digest.ts';
 import { namingFault } from './http.ts';
-import { isNetworkError, type RegistryConnection } from './registry-connection.ts';
+import type { RegistryConnection } from './registry-connection.ts';
 import { unreachable } from './registry-errors.ts';
+import { resumingReads, skipping } from './resuming.ts';
 
-export interface BlobDownload {
-  readonly repository: string;
-  readonly content: Content;
+export interface BlobRead {
+  /** Where to begin; from 0, the default, the stream is verified, else the reader does it. */
+  readonly offset?: number;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Broken connections in a row without one byte in between. */
-const fruitlessLimit = 4;
+export interface BlobDownload extends BlobRead {
+  readonly repository: string;
+  readonly content: Content;
+}
 
 export function readBlobFrom(connection: RegistryConnection, download: BlobDownload): Readable {
-  const { repository, content } = download;
+  const { repository, content, offset = 0 } = download;
+  const bytes = Readable.from(allBytes(connection, download), { objectMode: false });
+  if (offset > 0) return bytes;
   const verify = verifying(content, (actual) => {
     const source = `${connection.registry}/${repository}`;
     return new BkeError(
@@ -26,27 +30,18 @@ export function readBlobFrom(connection: RegistryConnection, download: BlobDownl
     );
   });
   // An error reaches the reader through `verify`, which pipeline destroys with it.
-  return pipeline(Readable.from(chunks(connection, download), { objectMode: false }), verify, () => undefined);
+  return pipeline(bytes, verify, () => undefined);
 }
 
-async function* chunks(connection: RegistryConnection, download: BlobDownload): AsyncGenerator<Buffer> {
-  let offset = 0;
-  let fruitless = 0;
-  while (true) {
-    const before = offset;
-    try {
-      for await (const chunk of oneConnection(connection, download, offset)) {
-        offset += chunk.length;
-        yield chunk;
-      }
-      return;
-    } catch (thrown) {
-      fruitless = offset > before ? 1 : fruitless + 1;
-      if (!isNetworkError(thrown) || fruitless >= fruitlessLimit) {
-        throw unreachable(thrown, connection.registry, `read blob ${download.content.digest}`);
-      }
-      await backOff(fruitless, 250, download.signal);
-    }
+async function* allBytes(connection: RegistryConnection, download: BlobDownload): AsyncGenerator<Buffer> {
+  try {
+    yield* resumingReads(
+      (offset) => oneConnection(connection, download, offset),
+      download.offset ?? 0,
+      download.signal,
+    );
+  } catch (thrown) {
+    throw unreachable(thrown, connection.registry, `read blob ${download.content.digest}`);
   }
 }
 
@@ -64,14 +59,8 @@ async function* oneConnection(
     signal,
     ...(offset === 0 ? {} : { headers: { range: `bytes=${offset}-` } }),
   });
-  // A server may ignore the range and begin again.
-  let skip = response.statusCode === 206 ? 0 : offset;
   try {
-    for await (const chunk of response as AsyncIterable<Buffer>) {
-      const rest = chunk.subarray(Math.min(skip, chunk.length));
-      skip -= chunk.length - rest.length;
-      if (rest.length > 0) yield rest;
-    }
+    yield* skipping(response, response.statusCode === 206 ? 0 : offset);
   } catch (thrown) {
     throw thrown instanceof Error ? namingFault(thrown, connection.base) : thrown;
   }

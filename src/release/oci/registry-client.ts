@@ -2,7 +2,7 @@
 import type { Readable } from 'node:stream';
 import { BkeError } from '../../lib/errors.ts';
 import { type Content, type Digest, digestOf, isDigest } from '../../lib/digest.ts';
-import { readBlobFrom } from './blob-download.ts';
+import { type BlobRead, readBlobFrom } from './blob-download.ts';
 import { type BlobUpload, type UploadOutcome, uploadBlob } from './blob-upload.ts';
 import { readBody } from './http.ts';
 import { RegistryConnection, type RegistryClientOptions } from './registry-connection.ts';
@@ -29,7 +29,7 @@ export interface RegistryClient {
   putManifest(repository: string, reference: string, manifest: StoredManifest): Promise<void>;
   hasBlob(repository: string, digest: Digest): Promise<boolean>;
   /** Verified; goes on after a broken connection where it was. */
-  blob(repository: string, content: Content, signal?: AbortSignal): Readable;
+  blob(repository: string, content: Content, read?: BlobRead): Readable;
   /** Goes on after a broken connection at the offset the registry reports, else from the start. */
   pushBlob(repository: string, upload: BlobUpload): Promise<UploadOutcome>;
   close(): void;
@@ -54,7 +54,7 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
       });
       return statusCode === 200;
     },
-    blob: (repository, content, signal) => readBlobFrom(connection, { repository, content, signal }),
+    blob: (repository, content, read) => readBlobFrom(connection, { repository, content, ...read }),
     pushBlob: (repository, upload) => uploadBlob(connection, repository, upload),
     close: () => connection.close(),
   };
