@@ -1,7 +1,8 @@
 // Saves everything about an unexpected error in a file that can be reported; secrets stay out of it.
-import { mkdir, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
+import { ensureDirectory } from '../lib/ensure-directory.ts';
 import { redactUrlLogins } from '../lib/redact.ts';
 
 export interface BugReport {
@@ -22,7 +23,7 @@ export async function saveBugLog(directory: string, report: BugReport): Promise<
     inspect(report.error, { depth: 4, breakLength: 120, maxStringLength: 4096 }),
   ].join('\n');
   try {
-    await mkdir(directory, { recursive: true, mode: 0o700 });
+    await ensureDirectory(directory, 0o700);
     await writeFile(path, `${redactUrlLogins(text)}\n`, { mode: 0o600, flag: 'wx' });
     return path;
   } catch {

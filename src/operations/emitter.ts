@@ -1,6 +1,7 @@
 // Numbers and times events, writes them to the journal, then hands them to whoever watches.
 import type { EventBody, EventSink, OperationEvent } from '../api/events.ts';
 import { explainSystemError } from '../lib/system-error.ts';
+import { toError } from '../lib/thrown.ts';
 import type { Journal } from './journal.ts';
 
 export type Emit = (body: EventBody) => void;
@@ -34,7 +35,6 @@ function append(journal: Journal, event: OperationEvent): string | undefined {
     journal.append(event);
     return undefined;
   } catch (error) {
-    const reason = explainSystemError(error);
-    return reason instanceof Error ? reason.message : String(reason);
+    return toError(explainSystemError(error)).message;
   }
 }

@@ -1,10 +1,12 @@
 // The journal of an operation: its events as NDJSON in one file, readable while it runs and after a crash.
 import { randomBytes } from 'node:crypto';
 import { closeSync, createReadStream, fsyncSync, openSync, writeSync } from 'node:fs';
-import { mkdir, readdir, unlink } from 'node:fs/promises';
+import { readdir, unlink } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { OperationAction, OperationEvent } from '../api/events.ts';
+import { ensureDirectory } from '../lib/ensure-directory.ts';
+import { isErrno } from '../lib/errno.ts';
 
 /** Journals kept; older ones are removed when another operation starts. */
 const kept = 200;
@@ -28,7 +30,7 @@ export function newOperationId(action: OperationAction, now: Date): string {
 
 /** Creates <directory>/<id>.jsonl, 0600 in a folder of 0700. Written at once, so that a crash loses nothing; synced when closed. */
 export async function createJournal(directory: string, id: string): Promise<Journal> {
-  await mkdir(directory, { recursive: true, mode: 0o700 });
+  await ensureDirectory(directory, 0o700);
   await prune(directory);
   const path = join(directory, `${id}.jsonl`);
   const file = openSync(path, 'ax', 0o600);
@@ -44,9 +46,9 @@ export async function createJournal(directory: string, id: string): Promise<Jour
 
 /** Ids of the journals in a folder, oldest first. */
 export async function listJournals(directory: string): Promise<string[]> {
-  const names = await readdir(directory).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return [];
-    throw error;
+  const names = await readdir(directory).catch((thrown: unknown) => {
+    if (isErrno(thrown, 'ENOENT')) return [];
+    throw thrown;
   });
   const ids = names.filter((name) => name.endsWith('.jsonl')).map((name) => basename(name, '.jsonl'));
   return ids.filter((id) => idPattern.test(id)).sort();

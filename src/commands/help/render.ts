@@ -1,5 +1,6 @@
 // Help texts from the command table: examples first, then arguments and options.
 import type { CommandSpec, OptionSpec } from '../../lib/command.ts';
+import { formatDuration } from '../../lib/duration.ts';
 import { globalOptions } from '../../lib/global-options.ts';
 import { listed, padEnd, textWidth, wrap } from '../../lib/text.ts';
 import { topics } from './topics.ts';
@@ -103,9 +104,14 @@ function optionRow(option: OptionSpec): Row {
   if (option.choices !== undefined) notes.push(listed(option.choices, 'or'));
   if (option.repeatable === true) notes.push('may be repeated');
   if (option.required === true) notes.push('required');
-  if (option.default !== undefined) notes.push(`default ${option.default}`);
+  if (option.default !== undefined) notes.push(`default ${shownDefault(option.type, option.default)}`);
   const noted = notes.length === 0 ? '' : ` (${notes.join('; ')})`;
   return [`${short}--${option.name} ${option.placeholder}`, `${option.summary}${noted}`];
+}
+
+/** Durations are held in milliseconds and typed as 5m. */
+function shownDefault(type: OptionSpec['type'], value: string | number): string {
+  return type === 'duration' && typeof value === 'number' ? formatDuration(value) : String(value);
 }
 
 function shortForm(command: Spec): string {

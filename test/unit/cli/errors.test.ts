@@ -1,0 +1,147 @@
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { exitCodeOf, renderError } from '../../../src/cli/errors.ts';
+import { createTheme } from '../../../src/cli/theme.ts';
+import type { Command } from '../../../src/commands/context.ts';
+import { errorTable, ExitCode } from '../../../src/lib/error-table.ts';
+import { BkeError } from '../../../src/lib/errors.ts';
+import { runCli } from '../../fakes/cli.ts';
+
+const theme = createTheme(false);
+
+function throwing(error: unknown): readonly Command[] {
+  const run = async (): Promise<never> => Promise.reject(error);
+  return [{ path: ['fail'], group: 'help', summary: 'Fail', examples: [], output: ['table', 'json'], run }];
+}
+
+let directory = '';
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'bke-errors-'));
+});
+afterAll(async () => rm(directory, { recursive: true }));
+
+describe('an error', () => {
+  it('tells host, message, details, cause, hint and where to read more', () => {
+    const error = new BkeError('BKE_COMMAND_FAILED', 'systemctl ended with 1', {
+      host: 'w7',
+      details: ['line 1', 'line 2'],
+      hint: "Look at 'journalctl -u x'.",
+      cause: new Error('spawn failed'),
+    });
+    expect(renderError(error, { theme })).toBe(
+      [
+        'error[BKE_COMMAND_FAILED]: w7: systemctl ended with 1',
+        '  cause: spawn failed',
+        '  line 1',
+        '  line 2',
+        "hint: Look at 'journalctl -u x'.",
+        'see: bke explain BKE_COMMAND_FAILED',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('can not move the cursor or hide a line, whatever a host answered', () => {
+    const error = new BkeError('BKE_COMMAND_FAILED', 'bad\u001B[2Jname\rX', { details: ['\u001B[31mred\u0007'] });
+    expect(renderError(error, { theme })).toBe(
+      'error[BKE_COMMAND_FAILED]: badnameX\n  red\nsee: bke explain BKE_COMMAND_FAILED\n',
+    );
+  });
+
+  it('of many hosts is told once with the hosts it happened on', () => {
+    const errors = Array.from(
+      { length: 12 },
+      (_, i) => new BkeError('BKE_TIMEOUT', 'no answer', { host: `w${i}`, hint: 'Wake it.' }),
+    );
+    const other = new BkeError('BKE_COMMAND_FAILED', 'no space left', { host: 'cp1' });
+    const text = renderError(new AggregateError([...errors, other]), { theme });
+    expect(text).toBe(
+      [
+        'error[BKE_TIMEOUT]: no answer',
+        '  on 12 hosts: w0, w1, w2, w3, w4, w5, w6, w7 and 4 more',
+        'hint: Wake it.',
+        'see: bke explain BKE_TIMEOUT',
+        'error[BKE_COMMAND_FAILED]: cp1: no space left',
+        'see: bke explain BKE_COMMAND_FAILED',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('ends with the exit code of its table entry, of several that differ with 1', () => {
+    const timeout = new BkeError('BKE_TIMEOUT', 'x');
+    expect(exitCodeOf(timeout)).toBe(6);
+    expect(exitCodeOf(new AggregateError([timeout, timeout]))).toBe(6);
+    expect(exitCodeOf(new AggregateError([timeout, new BkeError('BKE_USAGE', 'x')]))).toBe(1);
+    expect(exitCodeOf(new TypeError('x'))).toBe(70);
+  });
+
+  it('is one line of JSON on standard error with -o json, and standard output stays empty', async () => {
+    const commands = throwing(new BkeError('BKE_TIMEOUT', 'no answer', { host: 'w1', hint: 'Wake it.' }));
+    const { code, stdout, stderr } = await runCli(['fail', '-o', 'json'], { commands });
+    expect([code, stdout]).toEqual([6, '']);
+    expect(JSON.parse(stderr)).toEqual({
+      kind: 'Error',
+      exitCode: 6,
+      errors: [{ code: 'BKE_TIMEOUT', message: 'no answer', host: 'w1', hint: 'Wake it.' }],
+    });
+  });
+
+  it('nobody foresaw says that it is a bug and where its stack is, with logins taken out', async () => {
+    const error = new TypeError('boom https://user:canary@host/');
+    const run = await runCli(['fail'], { commands: throwing(error), operationsDirectory: join(directory, 'ops') });
+    expect([run.code, run.stdout]).toEqual([70, '']);
+    expect(run.stderr).toContain('error[BKE_INTERNAL]: boom');
+    expect(run.stderr).toContain('This is a bug in bke, not something you did.');
+    const path = /is in (\S+);/.exec(run.stderr)?.[1] ?? '';
+    expect((await stat(path)).mode & 0o777).toBe(0o600);
+    const log = await readFile(path, 'utf8');
+    expect(log).toContain('errors.test.ts');
+    expect(log).toContain('command: bke fail');
+    expect(log).not.toContain('canary');
+  });
+
+  it('nobody foresaw is told also where no log can be written', async () => {
+    const run = await runCli(['fail'], {
+      commands: throwing(new TypeError('boom')),
+      operationsDirectory: '/proc/nowhere',
+    });
+    expect(run.code).toBe(70);
+    expect(run.stderr).not.toContain('is in /');
+  });
+
+  it('of the operating system is no bug', async () => {
+    const error: unknown = await readFile('/nowhere/file').catch((caught: unknown) => caught);
+    const run = await runCli(['fail'], { commands: throwing(error), operationsDirectory: directory });
+    expect(run).toEqual({
+      code: 1,
+      stdout: '',
+      stderr:
+        'error[BKE_SYSTEM]: open /nowhere/file: no such file or directory (ENOENT)\nsee: bke explain BKE_SYSTEM\n',
+    });
+  });
+});
+
+describe('the error table', () => {
+  it.each(Object.entries(errorTable))('%s is explained', async (code, { title, explanation, exit }) => {
+    expect(code).toMatch(/^BKE_[A-Z0-9_]+$/);
+    expect(title).toMatch(/^(?:[A-Z]|bke |sudo ).*[^.]$/);
+    expect(explanation.length).toBeGreaterThan(40);
+    expect(explanation).toMatch(/\.$/);
+    expect(Object.values(ExitCode)).toContain(exit);
+    const { code: exitCode, stdout } = await runCli(['explain', code]);
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain(title);
+  });
+
+  it('is listed by explain, and a misspelt code is refused with the nearest one', async () => {
+    const list = await runCli(['explain', '-o', 'name']);
+    expect(list.stdout.trim().split('\n')).toEqual(Object.keys(errorTable));
+    const { code, stderr } = await runCli(['explain', 'BKE_TIMEOT']);
+    expect(code).toBe(2);
+    expect(stderr).toContain("Did you mean 'bke explain BKE_TIMEOUT'?");
+    expect((await runCli(['explain', 'bke_timeout'])).code).toBe(0);
+  });
+});
