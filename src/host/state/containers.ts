@@ -19,24 +19,36 @@ async function ctr(host: Host, args: readonly string[]): Promise<string[]> {
   return (text ?? '').split('\n').filter((line) => line !== '');
 }
 
-/** `namespace/container` of everything that isn't a pod's; asked of containerd where it answers, else read from its shims and task directories. */
-export async function readForeignContainers(host: Host, processes: readonly ProcessInfo[]): Promise<string[]> {
-  const found = new Set<string>();
-  if ((await host.files.stat(containerdSocket)) !== undefined) {
-    for (const namespace of await ctr(host, ['namespaces', 'list', '-q'])) {
-      if (namespace === podNamespace) continue;
-      for (const id of await ctr(host, ['-n', namespace, 'containers', 'list', '-q'])) found.add(`${namespace}/${id}`);
-    }
+/** What containerd itself says; nothing where it doesn't answer. */
+async function askedContainers(host: Host): Promise<string[]> {
+  if ((await host.files.stat(containerdSocket)) === undefined) return [];
+  const found: string[] = [];
+  for (const namespace of await ctr(host, ['namespaces', 'list', '-q'])) {
+    if (namespace === podNamespace) continue;
+    for (const id of await ctr(host, ['-n', namespace, 'containers', 'list', '-q'])) found.push(`${namespace}/${id}`);
   }
+  return found;
+}
+
+async function taskContainers(host: Host): Promise<string[]> {
+  const found: string[] = [];
   for (const namespace of await host.files.list(taskFolder)) {
     if (namespace === podNamespace) continue;
-    for (const id of await host.files.list(`${taskFolder}/${namespace}`)) found.add(`${namespace}/${id}`);
+    for (const id of await host.files.list(`${taskFolder}/${namespace}`)) found.push(`${namespace}/${id}`);
   }
-  for (const process of processes) {
+  return found;
+}
+
+function shimContainers(processes: readonly ProcessInfo[]): string[] {
+  return processes.flatMap((process) => {
     const namespace = shimNamespace(process);
-    if (namespace === undefined || namespace === podNamespace || !servesSocket(process, containerdSocket)) continue;
-    const flag = process.args.indexOf('-id');
-    found.add(`${namespace}/${process.args[flag + 1] ?? '?'}`);
-  }
-  return [...found].sort();
+    if (namespace === undefined || namespace === podNamespace || !servesSocket(process, containerdSocket)) return [];
+    return [`${namespace}/${process.args[process.args.indexOf('-id') + 1] ?? '?'}`];
+  });
+}
+
+/** `namespace/container` of everything that isn't a pod's; asked of containerd where it answers, and read from its shims and task directories. */
+export async function readForeignContainers(host: Host, processes: readonly ProcessInfo[]): Promise<string[]> {
+  const found = [...(await askedContainers(host)), ...(await taskContainers(host)), ...shimContainers(processes)];
+  return [...new Set(found)].sort();
 }

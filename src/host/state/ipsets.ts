@@ -1,6 +1,7 @@
 // Kernel sets of addresses and virtual servers that kube-proxy, Calico and kube-router make.
+import { z } from 'zod';
 import type { Host } from '../host.ts';
-import { programOutput } from './program.ts';
+import { parseAnswer, programOutput } from './program.ts';
 
 // kube-proxy: KUBE-CLUSTER-IP, KUBE-6-…; Calico: cali40…, cali60…, cali4t…; kube-router: KUBE-SRC-…, inet6:KUBE-…, kube-router-….
 const setNames = [/^KUBE-/, /^inet6:KUBE-/, /^(inet6:)?kube-router-/, /^cali[46][0t]/];
@@ -16,7 +17,8 @@ export async function readSetNames(host: Host): Promise<string[]> {
 }
 
 export interface VirtualServer {
-  readonly protocol: 'tcp' | 'udp' | 'sctp';
+  /** How ipvsadm names its protocol: -t, -u or --sctp-service. */
+  readonly option: string;
   readonly address: string;
   /** `address:port` as ipvsadm takes it, IPv6 in brackets. */
   readonly endpoint: string;
@@ -24,13 +26,12 @@ export interface VirtualServer {
 
 /** Parses `ipvsadm -S -n`: lines `-A -t 10.96.0.1:443 -s rr`. */
 export function parseVirtualServers(text: string): VirtualServer[] {
-  const protocols = { '-t': 'tcp', '-u': 'udp', '--sctp-service': 'sctp' } as const;
   return text.split('\n').flatMap((line) => {
     const match = /^-A (-t|-u|--sctp-service) (\S+)/.exec(line);
-    const endpoint = match?.[2];
-    if (endpoint === undefined) return [];
-    const address = endpoint.slice(0, endpoint.lastIndexOf(':')).replace(/^\[|\]$/g, '');
-    return [{ protocol: protocols[match?.[1] as keyof typeof protocols], address, endpoint }];
+    const [, option, endpoint] = match ?? [];
+    if (option === undefined || endpoint === undefined) return [];
+    const address = endpoint.slice(0, endpoint.lastIndexOf(':')).replaceAll(/^\[|\]$/g, '');
+    return [{ option, address, endpoint }];
   });
 }
 
@@ -40,9 +41,11 @@ export async function readVirtualServers(host: Host): Promise<VirtualServer[]> {
   return parseVirtualServers((await programOutput(host, ['ipvsadm', '-S', '-n'])) ?? '');
 }
 
+const addressRows = z.array(z.object({ addr_info: z.array(z.object({ local: z.string().optional() })).optional() }));
+
 /** Addresses on a link: parses `ip -j address show dev NAME`. */
-export function parseAddresses(json: string): string[] {
-  const rows = JSON.parse(json.trim() === '' ? '[]' : json) as { addr_info?: { local?: string }[] }[];
+export function parseAddresses(json: string | undefined): string[] {
+  const rows = parseAnswer(json, addressRows, []);
   return rows.flatMap((row) => (row.addr_info ?? []).flatMap((info) => info.local ?? []));
 }
 
@@ -51,6 +54,6 @@ export async function readProxyServers(host: Host): Promise<VirtualServer[]> {
   const servers = await readVirtualServers(host);
   if (servers.length === 0) return [];
   const json = await programOutput(host, ['ip', '-j', 'address', 'show', 'dev', 'kube-ipvs0']);
-  const addresses = new Set(parseAddresses(json ?? ''));
+  const addresses = new Set(parseAddresses(json));
   return servers.filter((server) => addresses.has(server.address));
 }

@@ -1,27 +1,22 @@
 // Users' kubeconfig files that lead nowhere but to the cluster this host was a part of.
 import { parse } from 'yaml';
+import { z } from 'zod';
 import type { Host } from '../host.ts';
 
-interface Kubeconfig {
-  readonly clusters?: readonly { readonly cluster?: { readonly 'certificate-authority-data'?: unknown } }[];
-}
+const kubeconfig = z.object({
+  clusters: z.array(z.object({ cluster: z.object({ 'certificate-authority-data': z.string() }) })),
+});
 
 /** CA certificates (base64, without white space) of every cluster of a kubeconfig; undefined where it is none or one has no CA in it. */
 export function clusterAuthorities(text: string): string[] | undefined {
-  let value: Kubeconfig | null;
+  let value: unknown;
   try {
-    value = parse(text) as Kubeconfig | null;
+    value = parse(text);
   } catch {
     return undefined;
   }
-  if (typeof value !== 'object' || value === null || !Array.isArray(value.clusters)) return undefined;
-  const found: string[] = [];
-  for (const entry of value.clusters as NonNullable<Kubeconfig['clusters']>) {
-    const data = entry?.cluster?.['certificate-authority-data'];
-    if (typeof data !== 'string') return undefined;
-    found.push(data.replaceAll(/\s/g, ''));
-  }
-  return found;
+  const { data } = kubeconfig.safeParse(value);
+  return data?.clusters.map((entry) => entry.cluster['certificate-authority-data'].replaceAll(/\s/g, ''));
 }
 
 /** Whether all clusters of a kubeconfig are ours (`only`), some (`some`), or none. */

@@ -1,6 +1,7 @@
 // Network links that Kubernetes' network programs make, known by name and kind together: a name alone may be the user's.
+import { z } from 'zod';
 import type { Host } from '../host.ts';
-import { programOutput } from './program.ts';
+import { parseAnswer, programOutput } from './program.ts';
 
 export interface Link {
   readonly index: number;
@@ -43,14 +44,18 @@ const knownLinks: readonly KnownLink[] = [
 /** The bridges whose veth ports belong to pods. */
 const podBridges = new Set(['cni0', 'cbr0', 'kube-bridge']);
 
+const linkRows = z.array(
+  z.object({
+    ifindex: z.number().optional(),
+    ifname: z.string().optional(),
+    master: z.string().optional(),
+    linkinfo: z.object({ info_kind: z.string().optional() }).optional(),
+  }),
+);
+
 /** Parses `ip -j -d link show`. */
-export function parseLinks(json: string): Link[] {
-  const rows = JSON.parse(json === '' ? '[]' : json) as {
-    ifindex?: number;
-    ifname?: string;
-    master?: string;
-    linkinfo?: { info_kind?: string };
-  }[];
+export function parseLinks(json: string | undefined): Link[] {
+  const rows = parseAnswer(json, linkRows, []);
   return rows.flatMap((row) =>
     row.ifname === undefined || row.ifindex === undefined
       ? []
@@ -66,7 +71,7 @@ export function parseLinks(json: string): Link[] {
 }
 
 export async function readLinks(host: Host): Promise<Link[]> {
-  return parseLinks((await programOutput(host, ['ip', '-j', '-d', 'link', 'show'])) ?? '');
+  return parseLinks(await programOutput(host, ['ip', '-j', '-d', 'link', 'show']));
 }
 
 /** Who made a link; undefined where it is not known to be Kubernetes'. */

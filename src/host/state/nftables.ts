@@ -1,6 +1,7 @@
 // nftables tables that Kubernetes' programs own as a whole, and empty iptables tables they leave in the nft interface.
+import { z } from 'zod';
 import type { Host } from '../host.ts';
-import { programOutput } from './program.ts';
+import { parseAnswer, programOutput } from './program.ts';
 
 export interface NftTable {
   readonly family: string;
@@ -14,12 +15,15 @@ const knownTables: Readonly<Record<string, readonly string[]>> = {
   inet: ['kube-proxy', 'calico', 'cilium', 'kindnet-network-policies'],
 };
 
+const ruleset = z.object({ nftables: z.array(z.record(z.string(), z.unknown())) });
+const tableEntry = z.object({ table: z.object({ family: z.string(), name: z.string() }) });
+
 /** Parses `nft -j list tables`. */
-export function parseNftTables(json: string): NftTable[] {
-  const value = JSON.parse(json) as { nftables?: { table?: { family?: string; name?: string } }[] };
-  return (value.nftables ?? []).flatMap(({ table }) =>
-    table?.family === undefined || table.name === undefined ? [] : [{ family: table.family, name: table.name }],
-  );
+export function parseNftTables(json: string | undefined): NftTable[] {
+  return parseAnswer(json, ruleset, { nftables: [] }).nftables.flatMap((entry) => {
+    const { data } = tableEntry.safeParse(entry);
+    return data === undefined ? [] : [data.table];
+  });
 }
 
 export function isKubernetesTable(table: NftTable): boolean {
@@ -27,28 +31,23 @@ export function isKubernetesTable(table: NftTable): boolean {
 }
 
 export async function readNftTables(host: Host): Promise<NftTable[]> {
-  const json = await programOutput(host, ['nft', '-j', 'list', 'tables']);
-  return json === undefined ? [] : parseNftTables(json);
+  return parseNftTables(await programOutput(host, ['nft', '-j', 'list', 'tables']));
 }
 
-interface NftChain {
-  readonly name: string;
-  readonly policy: string | undefined;
-}
+/** A base chain as nft lists it: one with a hook. */
+const baseChain = z.object({ chain: z.object({ name: z.string(), hook: z.string(), policy: z.string().optional() }) });
 
 /**
  * Parses `nft -j list table FAMILY NAME`: the chains of a table that does nothing at all (only accepting hooks, no rules,
  * sets or chains of its own), as iptables leaves it when its last rule is gone. undefined where it does anything.
  */
 export function idleChains(json: string): string[] | undefined {
-  const value = JSON.parse(json) as { nftables?: Record<string, unknown>[] };
-  const chains: NftChain[] = [];
-  for (const entry of value.nftables ?? []) {
-    const [kind] = Object.keys(entry);
-    if (kind === 'metainfo' || kind === 'table') continue;
-    const chain = kind === 'chain' ? (entry['chain'] as { name?: string; policy?: string; hook?: string }) : undefined;
-    if (chain?.name === undefined || chain.hook === undefined) return undefined;
-    chains.push({ name: chain.name, policy: chain.policy });
+  const chains: string[] = [];
+  for (const entry of parseAnswer(json, ruleset, { nftables: [] }).nftables) {
+    if ('metainfo' in entry || 'table' in entry) continue;
+    const { data } = baseChain.safeParse(entry);
+    if (data === undefined || data.chain.policy !== 'accept') return undefined;
+    chains.push(data.chain.name);
   }
-  return chains.every((chain) => chain.policy === 'accept') ? chains.map((chain) => chain.name) : undefined;
+  return chains;
 }

@@ -1,4 +1,5 @@
 // The processes of a host and which of them Kubernetes' containers are: by control group and shim arguments, never by name alone (bootstrap law, clean-up step 2).
+import { errnoOf } from '../errno.ts';
 import type { Host } from '../host.ts';
 
 export interface ProcessInfo {
@@ -125,4 +126,20 @@ export function lineage(processes: readonly ProcessInfo[], pid: number): Readonl
   for (let at: number | undefined = pid; at !== undefined && at > 0 && !line.has(at); at = parents.get(at))
     line.add(at);
   return line;
+}
+
+/** Whether it still lives: the same process, not a later one with its number. */
+export async function isAlive(host: Host, process: ProcessInfo): Promise<boolean> {
+  const now = parseProcessStat((await readText(host, `/proc/${process.pid}/stat`)) ?? '');
+  return now !== undefined && now.startTicks === process.startTicks && now.state !== 'Z' && now.state !== 'X';
+}
+
+/** Sends a signal to a process of this machine, and to no later one that got its number. */
+export async function signalProcess(host: Host, target: ProcessInfo, signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
+  if (!(await isAlive(host, target))) return;
+  try {
+    process.kill(target.pid, signal);
+  } catch (thrown) {
+    if (errnoOf(thrown) !== 'ESRCH') throw thrown;
+  }
 }

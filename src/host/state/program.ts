@@ -1,4 +1,5 @@
 // Running programs a host may lack: no program and no answer mean 'nothing known', never an error of the scan.
+import type { z } from 'zod';
 import type { Host, RunOptions } from '../host.ts';
 
 const programFolders = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin'];
@@ -24,4 +25,9 @@ export async function programOutput(
   if (program === undefined) return undefined;
   const result = await host.run([program, ...args], { timeoutMs: 20_000, maxOutputBytes: 8 << 20, ...options });
   return result.exitCode === 0 ? result.stdout : undefined;
+}
+
+/** A program's JSON answer in the wanted shape; `empty` where it said nothing (ip prints nothing for an empty list). */
+export function parseAnswer<T>(json: string | undefined, shape: z.ZodType<T>, empty: T): T {
+  return json === undefined || json.trim() === '' ? empty : shape.parse(JSON.parse(json));
 }

@@ -1,6 +1,7 @@
 // Routes and policy rules that network programs put on links that aren't theirs.
+import { z } from 'zod';
 import type { Host } from '../host.ts';
-import { programOutput } from './program.ts';
+import { parseAnswer, programOutput } from './program.ts';
 
 export interface Route {
   readonly family: 4 | 6;
@@ -19,18 +20,21 @@ export interface PolicyRule {
   readonly table: string;
 }
 
-interface RouteRow {
-  type?: string;
-  dst?: string;
-  gateway?: string;
-  dev?: string;
-  protocol?: string;
-  table?: string;
-}
+const routeRows = z.array(
+  z.object({
+    type: z.string().optional(),
+    dst: z.string().optional(),
+    gateway: z.string().optional(),
+    dev: z.string().optional(),
+    protocol: z.string().optional(),
+    table: z.string().optional(),
+  }),
+);
+const ruleRows = z.array(z.object({ priority: z.number().optional(), table: z.string().optional() }));
 
 /** Parses `ip -j -d route show table all`. */
-export function parseRoutes(json: string, family: 4 | 6): Route[] {
-  const rows = JSON.parse(json.trim() === '' ? '[]' : json) as RouteRow[];
+export function parseRoutes(json: string | undefined, family: 4 | 6): Route[] {
+  const rows = parseAnswer(json, routeRows, []);
   return rows.flatMap((row) =>
     row.dst === undefined
       ? []
@@ -49,22 +53,17 @@ export function parseRoutes(json: string, family: 4 | 6): Route[] {
 }
 
 /** Parses `ip -j rule show`. */
-export function parsePolicyRules(json: string, family: 4 | 6): PolicyRule[] {
-  const rows = JSON.parse(json.trim() === '' ? '[]' : json) as { priority?: number; table?: string }[];
+export function parsePolicyRules(json: string | undefined, family: 4 | 6): PolicyRule[] {
+  const rows = parseAnswer(json, ruleRows, []);
   return rows.flatMap((row) =>
-    row.priority === undefined || row.table === undefined
-      ? []
-      : [{ family, priority: row.priority, table: String(row.table) }],
+    row.priority === undefined || row.table === undefined ? [] : [{ family, priority: row.priority, table: row.table }],
   );
 }
 
 export async function readRoutes(host: Host): Promise<Route[]> {
   const both = await Promise.all(
     ([4, 6] as const).map(async (family) =>
-      parseRoutes(
-        (await programOutput(host, ['ip', `-${family}`, '-j', '-d', 'route', 'show', 'table', 'all'])) ?? '',
-        family,
-      ),
+      parseRoutes(await programOutput(host, ['ip', `-${family}`, '-j', '-d', 'route', 'show', 'table', 'all']), family),
     ),
   );
   return both.flat();
@@ -73,7 +72,7 @@ export async function readRoutes(host: Host): Promise<Route[]> {
 export async function readPolicyRules(host: Host): Promise<PolicyRule[]> {
   const both = await Promise.all(
     ([4, 6] as const).map(async (family) =>
-      parsePolicyRules((await programOutput(host, ['ip', `-${family}`, '-j', 'rule', 'show'])) ?? '', family),
+      parsePolicyRules(await programOutput(host, ['ip', `-${family}`, '-j', 'rule', 'show']), family),
     ),
   );
   return both.flat();

@@ -1,6 +1,7 @@
 // The SSH session bke was started from: its interface and its firewall rule must outlive a reset.
+import { z } from 'zod';
 import type { Host } from '../host.ts';
-import { programOutput } from './program.ts';
+import { parseAnswer, programOutput } from './program.ts';
 import { lineage, type ProcessInfo } from './processes.ts';
 
 export interface SshSession {
@@ -40,23 +41,20 @@ function bareAddress(address: string): string {
   return address.replace(/%.*$/, '').replace(/^::ffff:/, '');
 }
 
-async function rows<Row>(host: Host, argv: readonly [string, ...string[]]): Promise<Row[]> {
-  const json = await programOutput(host, argv);
-  return JSON.parse(json === undefined || json.trim() === '' ? '[]' : json) as Row[];
-}
+const addressRows = z.array(
+  z.object({
+    ifname: z.string().optional(),
+    addr_info: z.array(z.object({ local: z.string().optional() })).optional(),
+  }),
+);
+const routeRows = z.array(z.object({ dev: z.string().optional() }));
 
 async function linksOf(host: Host, client: string, server: string): Promise<string[]> {
-  const addresses = await rows<{ ifname?: string; addr_info?: { local?: string }[] }>(host, [
-    'ip',
-    '-j',
-    'address',
-    'show',
-  ]);
-  const routes = await rows<{ dev?: string }>(host, ['ip', '-j', 'route', 'get', bareAddress(client)]);
+  const addresses = parseAnswer(await programOutput(host, ['ip', '-j', 'address', 'show']), addressRows, []);
+  const way = await programOutput(host, ['ip', '-j', 'route', 'get', bareAddress(client)]);
   const carries = addresses.filter((row) => (row.addr_info ?? []).some((info) => info.local === bareAddress(server)));
-  return [...new Set([...carries.map((row) => row.ifname), ...routes.map((row) => row.dev)])].filter(
-    (name) => name !== undefined,
-  );
+  const names = [...carries.map((row) => row.ifname), ...parseAnswer(way, routeRows, []).map((row) => row.dev)];
+  return [...new Set(names)].filter((name) => name !== undefined);
 }
 
 /** The session process `pid` belongs to; undefined where it wasn't started over SSH. */

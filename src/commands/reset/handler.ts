@@ -1,0 +1,147 @@
+// The work of `bke reset`: look and plan first, then the question, then the steps under the lock of the host.
+import type { EventSink, OperationEvent } from '../../api/events.ts';
+import type { Host } from '../../host/host.ts';
+import { openLedger } from '../../host/ledger/ledger.ts';
+import { kindOf } from '../../host/changes/kinds.ts';
+import type { CommandInput, CommandResult } from '../../lib/command.ts';
+import { BkeError } from '../../lib/errors.ts';
+import { readInput } from '../../lib/input.ts';
+import { createJournal, newOperationId } from '../../operations/journal.ts';
+import { runLocalOperation, throwUnlessDone } from '../../operations/local-operation.ts';
+import type { StepBinding } from '../../operations/operation.ts';
+import { createTaskScope } from '../../operations/task-scope.ts';
+import { keptLines, plannedItems, planLines } from '../../tasks/reset/plan-text.ts';
+import { prepareReset, resetPhases, throwIfRefused } from '../../tasks/reset/reset.ts';
+import type { ResetFlags, ResetPlan } from '../../tasks/reset/reset-plan.ts';
+import type { ResetRun, ResetScope } from '../../tasks/reset/reset-scope.ts';
+import type { CommandContext } from '../context.ts';
+
+export async function runReset(context: CommandContext, input: CommandInput): Promise<CommandResult> {
+  const read = readInput(input);
+  const flags: ResetFlags = {
+    all: read.flag('all'),
+    mount: read.flag('mount'),
+    purgeVolumes: read.flag('purgeVolumes'),
+  };
+  if (process.getuid?.() !== 0) {
+    throw new BkeError('BKE_USAGE', 'bke reset does not run as root', { hint: 'Run the same command with sudo.' });
+  }
+  const host = await context.openLocalHost();
+  try {
+    const plan = await prepareReset(host, flags, process.pid);
+    throwIfRefused(host, plan);
+    if (read.flag('dryRun')) await showPlan(context, host, plan);
+    else if (plan.items.length === 0) tellClean(context, plan);
+    else if (await confirmed(context, host, { plan, yes: read.flag('yes') })) await carryOut(context, host, flags);
+    else context.note('Nothing was done.');
+    return { kind: 'none' };
+  } finally {
+    await host.close();
+  }
+}
+
+function tellClean(context: CommandContext, plan: ResetPlan): void {
+  context.note('Nothing to do: neither bke nor Kubernetes left anything here.');
+  for (const line of keptLines(plan.kept)) context.note(line);
+}
+
+function confirmed(
+  context: CommandContext,
+  host: Host,
+  { plan, yes }: { plan: ResetPlan; yes: boolean },
+): Promise<boolean> {
+  for (const line of planLines(host.name, plan)) context.note(line);
+  const rerun = `bke ${[...context.argv, '--yes'].join(' ')}`;
+  return context.confirm({ question: 'Take all this away?', yes, rerun });
+}
+
+/** A dry run is an operation of planned events, as every other command's is. */
+async function showPlan(context: CommandContext, host: Host, plan: ResetPlan): Promise<void> {
+  const run = async (binding: StepBinding): Promise<void> => {
+    for (const item of plannedItems(plan)) {
+      binding.emit({ type: 'step.planned', ...item });
+      binding.changed();
+    }
+    for (const { what, why } of plan.kept)
+      binding.emit({ type: 'step.planned', action: 'keep', what: `${what} (${why})` });
+  };
+  const step = { name: 'reset/plan', title: 'Plan', timeoutMs: 60_000, run };
+  const result = await runLocalOperation(context, {
+    action: 'reset',
+    target: 'this host',
+    phases: [{ id: 'reset', title: 'Reset', chains: [{ host: host.name, steps: [step] }] }],
+    dryRun: true,
+    createScope: (binding) => binding,
+  });
+  throwUnlessDone(result);
+}
+
+/** Planned again under the lock: what another bke did meanwhile is seen. */
+async function carryOut(context: CommandContext, host: Host, flags: ResetFlags): Promise<void> {
+  const id = newOperationId('reset', context.now());
+  const ledger = await openLedger(host, { operation: id, command: 'bke reset', signal: context.signal });
+  const journal = recordingSink(context.events);
+  try {
+    const plan = await prepareReset(host, flags, process.pid);
+    throwIfRefused(host, plan);
+    const run: ResetRun = {
+      host,
+      flags,
+      selection: plan.selection,
+      ledger,
+      self: process.pid,
+      left: [],
+      kept: [...plan.kept],
+      touchedTables: new Set(),
+    };
+    const result = await runLocalOperation(
+      { events: journal.sink, signal: context.signal, now: context.now, operationsDirectory: undefined },
+      {
+        id,
+        action: 'reset',
+        target: 'this host',
+        phases: resetPhases(host.name),
+        dryRun: false,
+        createScope: scopes(context, run),
+      },
+    );
+    if (result.outcome !== 'done') await journal.save(context.operationsDirectory, id);
+    throwUnlessDone(result);
+    context.note('Done: nothing of bke or Kubernetes is left on this host but the bke program itself.');
+    for (const line of keptLines(run.kept)) context.note(line);
+  } finally {
+    await ledger.close();
+  }
+}
+
+function scopes(context: CommandContext, run: ResetRun): (binding: StepBinding) => ResetScope {
+  const { host, ledger } = run;
+  const describe = (change: Parameters<typeof kindOf>[0]): string => kindOf(change).describe(change);
+  return (binding) => ({
+    ...createTaskScope({ host, scope: 'node', now: context.now, describe, dryRun: false, ledger }, binding),
+    run,
+  });
+}
+
+interface RecordingSink {
+  readonly sink: EventSink;
+  /** For a reset that did not end well; the next one takes it away. */
+  save(directory: string | undefined, id: string): Promise<void>;
+}
+
+/** The journals' folder is one of the things a reset removes: events are held until it is known whether it stays. */
+function recordingSink(next: EventSink): RecordingSink {
+  const events: OperationEvent[] = [];
+  return {
+    sink: (event) => {
+      events.push(event);
+      next(event);
+    },
+    save: async (directory, id) => {
+      if (directory === undefined) return;
+      const journal = await createJournal(directory, id);
+      for (const event of events) journal.append(event);
+      journal.close();
+    },
+  };
+}

@@ -1,0 +1,137 @@
+// Which of the known paths on a host go, and what in them stays.
+import { kubeletFolder, sharedFolders, volumePaths } from '../../host/state/known-paths.ts';
+import { isWithin } from '../../host/state/mounts.ts';
+import type { FoundPath, HostState } from '../../host/state/state.ts';
+import type { KeptItem, PlanInput, PlanItem } from './reset-plan.ts';
+import { changePath, ownNetwork, podProcesses } from './select.ts';
+
+export interface PathChoice {
+  readonly paths: readonly FoundPath[];
+  readonly kubeconfigs: readonly string[];
+  readonly coveredPaths: ReadonlySet<string>;
+  readonly items: readonly PlanItem[];
+  readonly kept: readonly KeptItem[];
+}
+
+const volumes = new Set(volumePaths.map(({ path }) => path));
+const folders = new Set(sharedFolders.map(({ path }) => path));
+const packaged = new Set(['/etc/default/kubelet', '/etc/sysconfig/kubelet']);
+
+/** A followed link stays; it has done its part once what it leads to is empty. */
+function isEmptied(path: FoundPath): boolean {
+  return path.target !== undefined && path.entries.length === 0;
+}
+
+function holdsVolumesOnly(path: FoundPath): boolean {
+  return path.entries.length > 0 && path.entries.every((name) => volumes.has(`${path.path}/${name}`));
+}
+
+/** Anything but a name that could be the user's own: a file only Kubernetes writes, or pods, links and rules of its programs. */
+export function hasKubernetes(state: HostState, self: number): boolean {
+  const network = ownNetwork(state.network);
+  return (
+    state.paths.some((path) => path.mark === 'proof' && !isEmptied(path) && !holdsVolumesOnly(path)) ||
+    state.cgroups.length > 0 ||
+    network.links.length + network.namespaces.length + network.rules.length + network.nftTables.length > 0 ||
+    podProcesses(state.processes, self).length > 0
+  );
+}
+
+function isCovered(path: string, input: PlanInput): boolean {
+  return input.ledger.all.some(({ record: { last } }) => {
+    const top = changePath(last);
+    return top !== undefined && (last.kind === 'zone' ? isWithin(path, top) : path === top);
+  });
+}
+
+function chosen(input: PlanInput, self: number): FoundPath[] {
+  const proof = hasKubernetes(input.state, self);
+  return input.state.paths.filter((path) => {
+    if (isEmptied(path) || isCovered(path.path, input) || folders.has(path.path)) return false;
+    if (holdsVolumesOnly(path) && !input.flags.purgeVolumes) return false;
+    if (volumes.has(path.path)) return input.flags.purgeVolumes;
+    if (input.state.packagedKubelet && packaged.has(path.path)) return false;
+    return path.mark !== 'needsProof' || proof;
+  });
+}
+
+function emptied(folder: FoundPath, going: readonly FoundPath[]): { gone: boolean; stays: string[] } {
+  const names = new Set(going.map((path) => path.path));
+  const stays = folder.entries.filter((name) => !names.has(`${folder.path}/${name}`));
+  return { gone: stays.length === 0, stays };
+}
+
+/** Folders others may use: gone when nothing of others is in them, else told. Deepest first, so that a parent knows of its children. */
+function chosenFolders(input: PlanInput, going: FoundPath[], proof: boolean): KeptItem[] {
+  const kept: KeptItem[] = [];
+  for (const { path } of sharedFolders) {
+    const folder = input.state.paths.find((found) => found.path === path);
+    if (folder === undefined || !proof || isCovered(path, input)) continue;
+    const { gone, stays } = emptied(folder, going);
+    const mounted = input.state.mounts.some((mount) => mount.mountPoint === path);
+    if (gone && !mounted) going.push(folder);
+    else if (!gone && !stays.every((name) => folders.has(`${path}/${name}`))) {
+      kept.push({
+        what: `${path}: ${stays.join(', ')}`,
+        why: 'no record says that it is bke’s, and its name is not known as Kubernetes’',
+      });
+    }
+  }
+  return kept;
+}
+
+function keptVolumes(input: PlanInput): KeptItem[] {
+  if (input.flags.purgeVolumes) return [];
+  return input.state.paths
+    .filter((path) => volumes.has(path.path) && path.entries.length > 0)
+    .map((path) => ({
+      what: `${path.path}: ${path.entries.join(', ')}`,
+      why: 'data of volumes; --purge-volumes removes it',
+    }));
+}
+
+function pathItems(paths: readonly FoundPath[], ledger: boolean): PlanItem[] {
+  return paths.map((path) => {
+    const contents = volumes.has(path.path) && path.entries.length > 0 ? `: ${path.entries.join(', ')}` : '';
+    const shown = path.target === undefined ? path.path : `what is in ${path.path} (${path.target})`;
+    return {
+      group: path.path.startsWith(kubeletFolder) || path.kind === 'tree' ? 'data' : 'record',
+      action: 'remove',
+      what: `${shown}${contents}`,
+      why: `${path.what}${ledger ? ', not in the ledger' : ''}`,
+    };
+  });
+}
+
+export function choosePaths(input: PlanInput, self: number): PathChoice {
+  const { state } = input;
+  const paths = chosen(input, self);
+  const keptFolders = chosenFolders(input, paths, hasKubernetes(state, self));
+  const kubeconfigs = state.kubeconfigs.filter(({ points, path }) => points === 'only' && !isCovered(path, input));
+  return {
+    paths,
+    kubeconfigs: kubeconfigs.map(({ path }) => path),
+    coveredPaths: new Set(state.paths.filter(({ path }) => isCovered(path, input)).map(({ path }) => path)),
+    items: [
+      ...kubeconfigs.map(
+        ({ path }): PlanItem => ({
+          group: 'record',
+          action: 'remove',
+          what: path,
+          why: 'a kubeconfig of this cluster only',
+        }),
+      ),
+      ...pathItems(paths, input.ledger.exists),
+    ],
+    kept: [
+      ...keptVolumes(input),
+      ...keptFolders,
+      ...state.kubeconfigs
+        .filter(({ points }) => points === 'some')
+        .map(({ path }) => ({
+          what: path,
+          why: 'it has other clusters too; remove this one with kubectl config delete-context',
+        })),
+    ],
+  };
+}

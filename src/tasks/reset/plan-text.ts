@@ -1,0 +1,54 @@
+// The plan of a reset in words: grouped, each line with the reason why it is ours to take away.
+import { plural } from '../../lib/text.ts';
+import type { ItemGroup, PlanItem, ResetPlan } from './reset-plan.ts';
+
+const titles: Readonly<Record<ItemGroup, string>> = {
+  units: 'Units',
+  pods: 'Pods',
+  mounts: 'Mounts',
+  data: 'Data',
+  network: 'Network',
+  record: 'Changes and files',
+};
+const groups = ['units', 'pods', 'mounts', 'data', 'network', 'record'] as const satisfies readonly ItemGroup[];
+
+/** Lines of one group shown before the rest is only counted; --dry-run shows all. */
+const shown = 15;
+
+export function itemText(item: PlanItem): string {
+  return `${item.what} (${item.why})`;
+}
+
+function groupLines(plan: ResetPlan, group: ItemGroup): string[] {
+  const items = plan.items.filter((item) => item.group === group);
+  if (items.length === 0) return [];
+  const lines = items.slice(0, shown).map((item) => `  ${item.action} ${itemText(item)}`);
+  const more = items.length - shown;
+  return [`${titles[group]}:`, ...lines, ...(more > 0 ? [`  … and ${more} more, see --dry-run`] : [])];
+}
+
+export function keptLines(kept: ResetPlan['kept']): string[] {
+  if (kept.length === 0) return [];
+  return ['Stays:', ...kept.map(({ what, why }) => `  ${what} (${why})`)];
+}
+
+export function planLines(host: string, plan: ResetPlan): string[] {
+  return [
+    `Reset of ${host}, ${plural(plan.items.length, 'thing')} to take away:`,
+    ...groups.flatMap((group) => groupLines(plan, group)),
+    ...keptLines(plan.kept),
+  ];
+}
+
+/** In the order they are carried out, for the events of a dry run. */
+export function plannedItems(plan: ResetPlan): { action: 'remove' | 'run'; what: string }[] {
+  return groups.flatMap((group) =>
+    plan.items
+      .filter((item) => item.group === group)
+      .map((item) =>
+        item.action === 'remove' || item.action === 'undo'
+          ? { action: 'remove', what: itemText(item) }
+          : { action: 'run', what: `${item.action} ${itemText(item)}` },
+      ),
+  );
+}

@@ -1,0 +1,179 @@
+// Makes the plan of a reset out of what was found: pure, so that what is shown and what is done can be tested without a host.
+import { nodeUnits, isRunning, type UnitState } from '../../host/state/units.ts';
+import { mountTops as kubernetesTops, volumePaths } from '../../host/state/known-paths.ts';
+import { isWithin } from '../../host/state/mounts.ts';
+import type { LedgerResource } from '../../host/ledger/ledger.ts';
+import type { HostState } from '../../host/state/state.ts';
+import { listedShort, plural } from '../../lib/text.ts';
+import { ownUnits } from './own-paths.ts';
+import { choosePaths } from './plan-paths.ts';
+import { planRefusals } from './plan-refusals.ts';
+import type { KeptItem, PlanInput, PlanItem, ResetPlan } from './reset-plan.ts';
+import { isRuntimeResource, ownMounts, ownNetwork, podProcesses } from './select.ts';
+
+/** Kubernetes' units run or are put in place by hand; those of a package are only stopped. */
+function nodeUnitNames(units: readonly UnitState[]): string[] {
+  const wanted = units.filter(({ name }) => (nodeUnits as readonly string[]).includes(name));
+  return wanted.filter((unit) => isRunning(unit) || unit.enabled === 'enabled').map(({ name }) => name);
+}
+
+function recordedUnits(resources: readonly LedgerResource[]): string[] {
+  return resources.flatMap(({ record: { last } }) => (last.kind === 'unit' ? [last.name] : []));
+}
+
+function unrecordedUnits(input: PlanInput, recorded: readonly string[]): string[] {
+  const { flags, state } = input;
+  const wanted = ownUnits.filter((name) => (name === 'bke-agent.service' ? flags.all : flags.mount));
+  const known = new Set([...recorded, ...recordedUnits(input.ledger.all)]);
+  return state.units
+    .filter((unit) => wanted.some((name) => name === unit.name) && !known.has(unit.name) && isRunning(unit))
+    .map(({ name }) => name);
+}
+
+function unitItems(names: readonly string[], recorded: readonly string[], units: readonly UnitState[]): PlanItem[] {
+  return names.map((name) => {
+    const active = units.find((unit) => unit.name === name)?.active ?? 'inactive';
+    const why = recorded.includes(name) ? 'bke installed it' : 'it runs Kubernetes';
+    return { group: 'units', action: 'stop', what: `${name} (${active})`, why };
+  });
+}
+
+function podItems(state: HostState, self: number): PlanItem[] {
+  const found = podProcesses(state.processes, self);
+  const byReason = new Map<string, string[]>();
+  for (const { process, why } of found) {
+    byReason.set(why, [...(byReason.get(why) ?? []), `${process.command} (${process.pid})`]);
+  }
+  const processes = [...byReason].map(
+    ([why, names]): PlanItem => ({
+      group: 'pods',
+      action: 'end',
+      what: `${plural(names.length, 'process', 'processes')}: ${listedShort(names, 12)}`,
+      why,
+    }),
+  );
+  const cgroups = state.cgroups.map(
+    (path): PlanItem => ({ group: 'pods', action: 'remove', what: path, why: 'control group of pods' }),
+  );
+  return [...processes, ...cgroups];
+}
+
+function networkItems(state: HostState): PlanItem[] {
+  const own = ownNetwork(state.network);
+  const item = (what: string, why: string): PlanItem => ({ group: 'network', action: 'remove', what, why });
+  return [
+    ...own.namespaces.map((name) => item(`network namespace ${name}`, 'a pod’s')),
+    ...own.servers.map(({ endpoint }) => item(`virtual server ${endpoint}`, 'on kube-proxy’s link')),
+    ...own.policyRules.map(({ rule, maker }) => item(`routing rule ${rule.priority} (IPv${rule.family})`, maker)),
+    ...own.routes.map(({ route, maker }) => item(`route ${route.destination} table ${route.table}`, maker)),
+    ...own.links.map(({ link, maker }) => item(`link ${link.name} (${link.kind})`, maker)),
+    ...own.rules.map(({ backend, table, chains, rules }) =>
+      item(
+        `${backend} table ${table}: ${[
+          ...(chains.length > 0 ? [`chains ${listedShort(chains, 8)}`] : []),
+          ...(rules.length > 0 ? [`${plural(rules.length, 'rule')} in other chains`] : []),
+        ].join(', ')}`,
+        'by the names Kubernetes and its network programs use',
+      ),
+    ),
+    ...own.nftTables.map(({ family, name }) => item(`nft table ${family} ${name}`, 'a table of Kubernetes’ own')),
+    ...own.sets.map((name) => item(`ipset ${name}`, 'by the names Kubernetes and its network programs use')),
+  ];
+}
+
+/** Others' containers live in the containerd bke installed: it stays with all it needs. */
+function splitRuntime(input: PlanInput): { resources: LedgerResource[]; kept: KeptItem[] } {
+  const { selected } = input.ledger;
+  const { foreignContainers } = input.state;
+  if (foreignContainers.length === 0 || !selected.some(isRuntimeResource))
+    return { resources: [...selected], kept: [] };
+  return {
+    resources: selected.filter((resource) => !isRuntimeResource(resource)),
+    kept: [
+      {
+        what: 'containerd, its settings and its data',
+        why: `containers that are not Kubernetes’ run in it: ${listedShort(foreignContainers, 10)}`,
+      },
+    ],
+  };
+}
+
+function keptPrograms(state: HostState): KeptItem[] {
+  return state.packagedKubelet
+    ? [{ what: 'the kubelet package', why: 'the system’s package manager installed it; it is only stopped' }]
+    : [];
+}
+
+function mountChoice(input: PlanInput, resources: readonly LedgerResource[]) {
+  const zones = resources.flatMap(({ record: { last } }) => (last.kind === 'zone' ? [last.path] : []));
+  const volumes = volumePaths.map(({ path }) => path);
+  const tops = [...new Set([...kubernetesTops, ...zones, ...(input.flags.purgeVolumes ? volumes : [])])];
+  const targets = input.state.paths.flatMap(({ target }) => target ?? []);
+  const kept = new Set([...input.state.fstab, ...input.ledger.earlierMounts]);
+  if (!input.flags.purgeVolumes) {
+    for (const mount of input.state.mounts) {
+      if (volumes.some((volume) => isWithin(mount.mountPoint, volume))) kept.add(mount.mountPoint);
+    }
+  }
+  return { mountTops: [...tops, ...targets], keptMounts: kept };
+}
+
+/** What another scope still needs stays; giving up the claim is work all the same. */
+function released(resources: readonly LedgerResource[]): PlanItem[] {
+  const shared = resources.filter(({ sharedWith }) => sharedWith.length > 0);
+  if (shared.length === 0) return [];
+  const scopes = [...new Set(shared.flatMap(({ sharedWith }) => sharedWith))].sort();
+  const what = `the claim on ${plural(shared.length, 'thing')} that ${listedShort(scopes, 4)} still needs`;
+  return [{ group: 'record', action: 'undo', what, why: 'in the ledger' }];
+}
+
+/** @param self pid of this process: it and those it descends from are never ended. */
+export function planReset(input: PlanInput, self: number): ResetPlan {
+  const { state } = input;
+  const { resources, kept } = splitRuntime(input);
+  const mounts = mountChoice(
+    input,
+    resources.filter(({ sharedWith }) => sharedWith.length === 0),
+  );
+  const undone = resources.filter(({ sharedWith }) => sharedWith.length === 0);
+  const recorded = recordedUnits(undone);
+  const running = new Set(state.units.filter(isRunning).map(({ name }) => name));
+  const nodes = nodeUnitNames(state.units);
+  const stops = [
+    ...nodes,
+    ...recorded.filter((name) => running.has(name) && !nodes.includes(name)),
+    ...unrecordedUnits(input, recorded),
+  ];
+  const paths = choosePaths(input, self);
+  const items: PlanItem[] = [
+    ...unitItems(stops, recordedUnits(input.ledger.all), state.units),
+    ...podItems(state, self),
+    ...ownMounts(state.mounts, mounts).map(
+      (mount): PlanItem => ({
+        group: 'mounts',
+        action: 'unmount',
+        what: `${mount.mountPoint} (${mount.fileSystem} from ${mount.source})`,
+        why: 'what is mounted stays as it is',
+      }),
+    ),
+    ...networkItems(state),
+    ...paths.items,
+    ...undone.map(
+      ({ description }): PlanItem => ({ group: 'record', action: 'undo', what: description, why: 'in the ledger' }),
+    ),
+    ...released(resources),
+  ];
+  return {
+    items,
+    kept: [...kept, ...paths.kept, ...keptPrograms(state)],
+    refusals: planRefusals(state, self),
+    selection: {
+      ...mounts,
+      units: stops,
+      paths: paths.paths,
+      kubeconfigs: paths.kubeconfigs,
+      resources,
+      coveredPaths: paths.coveredPaths,
+    },
+  };
+}

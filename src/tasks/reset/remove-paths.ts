@@ -1,0 +1,133 @@
+// Removes the known paths the plan chose: trees never across a mount, files one by one, shared folders only when empty.
+import { sharedFolders, volumePaths } from '../../host/state/known-paths.ts';
+import { removeTree } from '../../host/changes/remove-tree.ts';
+import { isReachable, readMounts } from '../../host/state/mount-table.ts';
+import { isWithin, type Mount } from '../../host/state/mounts.ts';
+import { findProgram } from '../../host/state/program.ts';
+import type { FoundPath } from '../../host/state/state.ts';
+import { BkeError } from '../../lib/errors.ts';
+import type { Step } from '../../operations/operation.ts';
+import { runBounded } from './commands.ts';
+import type { ResetScope } from './reset-scope.ts';
+
+const volumes = volumePaths.map(({ path }) => path);
+
+/** Relative paths in a tree that stay: volume data unless it is to go, and what the user mounts at boot. */
+function keptWithin(scope: ResetScope, top: string): Set<string> {
+  const { selection, flags } = scope.run;
+  const stays = [...selection.keptMounts, ...(flags.purgeVolumes ? [] : volumes)];
+  return new Set(stays.filter((path) => path !== top && isWithin(path, top)).map((path) => path.slice(top.length + 1)));
+}
+
+async function keptWithAll(scope: ResetScope, top: string): Promise<Set<string>> {
+  const kept = keptWithin(scope, top);
+  for (const name of kept) {
+    if (!volumes.includes(`${top}/${name}`)) continue;
+    // What is in a kept volume directory stays as a whole.
+    for await (const entry of scope.host.files.walk(`${top}/${name}`))
+      if (entry.path !== '') kept.add(`${name}/${entry.path}`);
+  }
+  return kept;
+}
+
+async function removeTreeAt(scope: ResetScope, path: FoundPath, mounts: readonly Mount[]): Promise<void> {
+  const top = path.target ?? path.path;
+  const mountedTop = mounts.some((mount) => mount.mountPoint === top);
+  const keepTop = mountedTop || path.target !== undefined;
+  const { left } = await removeTree(scope.host, top, { keep: await keptWithAll(scope, top), mountedTop, keepTop });
+  for (const entry of left)
+    scope.run.left.push({ what: entry.path, why: entry.why, see: `ls -lad ${entry.path}; findmnt ${entry.path}` });
+}
+
+async function removePath(scope: ResetScope, path: FoundPath, mounts: readonly Mount[]): Promise<void> {
+  const stat = await scope.host.files.stat(path.path);
+  if (stat === undefined) return;
+  const isTree = path.kind === 'tree' && (stat.type === 'directory' || path.target !== undefined);
+  if (isTree) await removeTreeAt(scope, path, mounts);
+  else await scope.host.files.remove(path.path);
+}
+
+/** A path that can't be removed is told and the others go on. */
+async function removePaths(scope: ResetScope, paths: readonly FoundPath[]): Promise<void> {
+  const mounts = await readMounts(scope.host);
+  for (const path of paths) {
+    if (!isReachable(mounts, path.path)) {
+      scope.run.left.push({
+        what: path.path,
+        why: 'it lies on a network file system that is still mounted',
+        see: `findmnt -T ${path.path}`,
+      });
+      continue;
+    }
+    await scope.act(`remove ${path.path}`, async () => {
+      try {
+        await removePath(scope, path, mounts);
+      } catch (thrown) {
+        if (!(thrown instanceof BkeError) || thrown.code === 'BKE_CANCELLED') throw thrown;
+        scope.run.left.push({
+          what: path.path,
+          why: thrown.message,
+          see: `ls -lad ${path.path}; lsattr -d ${path.path}`,
+        });
+      }
+    });
+  }
+}
+
+function isTree(path: FoundPath): boolean {
+  return path.kind === 'tree';
+}
+
+/** Which of the chosen paths are Kubernetes' data; kubeconfigs go first, while the cluster's CA they are known by is still there. */
+export const removeDataStep: Step<ResetScope> = {
+  name: 'reset/data',
+  title: 'Remove data',
+  timeoutMs: 30 * 60_000,
+  run: async (scope) => {
+    const { kubeconfigs, paths } = scope.run.selection;
+    await removePaths(
+      scope,
+      kubeconfigs.map((path) => ({ path, kind: 'file', what: 'kubeconfig', entries: [] })),
+    );
+    await removePaths(
+      scope,
+      paths.filter((path) => isTree(path) && path.mark !== 'proof'),
+    );
+  },
+};
+
+async function isEmpty(scope: ResetScope, path: string): Promise<boolean> {
+  const stat = await scope.host.files.stat(path);
+  return stat?.type === 'directory' && (await scope.host.files.list(path)).length === 0;
+}
+
+async function reloadUnits(scope: ResetScope): Promise<void> {
+  if ((await findProgram(scope.host, 'systemctl')) === undefined) return;
+  await runBounded(scope.host, ['systemctl', 'daemon-reload'], { timeoutMs: 30_000 });
+  const { units } = scope.run.selection;
+  if (units.length > 0)
+    await runBounded(scope.host, ['systemctl', 'reset-failed', '--', ...units], { timeoutMs: 10_000 });
+}
+
+/** What shows that Kubernetes was here goes last, so that a reset that is interrupted still finds it. */
+export const removeFilesStep: Step<ResetScope> = {
+  name: 'reset/files',
+  title: 'Remove settings',
+  timeoutMs: 30 * 60_000,
+  run: async (scope) => {
+    const { paths } = scope.run.selection;
+    const folders = new Set(sharedFolders.map(({ path }) => path));
+    await removePaths(
+      scope,
+      paths.filter((path) => !folders.has(path.path) && !isTree(path) && path.mark !== 'proof'),
+    );
+    await removePaths(
+      scope,
+      paths.filter((path) => path.mark === 'proof'),
+    );
+    for (const path of paths.filter((found) => folders.has(found.path))) {
+      if (await isEmpty(scope, path.path)) await removePaths(scope, [path]);
+    }
+    await reloadUnits(scope);
+  },
+};

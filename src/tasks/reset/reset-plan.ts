@@ -1,0 +1,88 @@
+// What a reset is asked for, what it finds, and what it says it will do: the shapes the parts of a reset share.
+import type { Scope } from '../../host/changes/change.ts';
+import type { LedgerResource } from '../../host/ledger/ledger.ts';
+import type { FoundPath, HostState } from '../../host/state/state.ts';
+
+export interface ResetFlags {
+  /** Also what enrolled the host: its agent, its hosts entry. */
+  readonly all: boolean;
+  /** Also the local services and their data. */
+  readonly mount: boolean;
+  /** Also the data of users' volumes. */
+  readonly purgeVolumes: boolean;
+}
+
+/** Design section 4: which scopes of the ledger a reset undoes. */
+export function resetScopes(flags: ResetFlags): Scope[] {
+  return [
+    'node',
+    'bootstrap-cluster',
+    ...(flags.all ? (['enrol'] as const) : []),
+    ...(flags.mount ? (['services'] as const) : []),
+  ];
+}
+
+export type ItemGroup = 'units' | 'pods' | 'mounts' | 'data' | 'network' | 'record';
+
+export interface PlanItem {
+  readonly group: ItemGroup;
+  readonly action: 'stop' | 'end' | 'unmount' | 'remove' | 'undo';
+  readonly what: string;
+  /** Why it is ours to take away. */
+  readonly why: string;
+}
+
+export interface KeptItem {
+  readonly what: string;
+  readonly why: string;
+}
+
+export interface Refusal {
+  readonly what: string;
+  readonly why: string;
+  readonly hint: string;
+}
+
+/** Something that should have gone and did not. */
+export interface Left {
+  readonly what: string;
+  readonly why: string;
+  /** The command that shows it. */
+  readonly see: string;
+}
+
+/** What the parts of a reset work on, apart from what each of them reads again for itself. */
+export interface Selection {
+  /** Directories below which everything is unmounted, canonical. */
+  readonly mountTops: readonly string[];
+  /** Mount points that stay: the user's, by /etc/fstab or because they were there before bke. */
+  readonly keptMounts: ReadonlySet<string>;
+  readonly units: readonly string[];
+  readonly paths: readonly FoundPath[];
+  readonly kubeconfigs: readonly string[];
+  /** In the order they are undone. */
+  readonly resources: readonly LedgerResource[];
+  /** Kubernetes' paths the ledger answers for: what was there before bke stays there. */
+  readonly coveredPaths: ReadonlySet<string>;
+}
+
+export interface ResetPlan {
+  readonly items: readonly PlanItem[];
+  readonly kept: readonly KeptItem[];
+  readonly refusals: readonly Refusal[];
+  readonly selection: Selection;
+}
+
+export interface PlanInput {
+  readonly flags: ResetFlags;
+  readonly state: HostState;
+  readonly ledger: {
+    readonly exists: boolean;
+    /** Of the scopes that are undone, in order. */
+    readonly selected: readonly LedgerResource[];
+    /** Of all scopes. */
+    readonly all: readonly LedgerResource[];
+    /** Mount points that were in a zone before bke. */
+    readonly earlierMounts: readonly string[];
+  };
+}

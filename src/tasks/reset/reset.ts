@@ -1,0 +1,78 @@
+// A reset from the first look to the steps that carry it out (bootstrap law, clean-up section).
+import type { Host } from '../../host/host.ts';
+import { defaultStateDir, type LedgerView, readLedger } from '../../host/ledger/ledger.ts';
+import { readHostState } from '../../host/state/state.ts';
+import { BkeError } from '../../lib/errors.ts';
+import type { Phase, Step } from '../../operations/operation.ts';
+import { clearNetworkStep } from './clear-network.ts';
+import { endLeftoversStep, endPodsStep } from './end-pods.ts';
+import { finishStep, stateFolders } from './finish.ts';
+import { ownPaths } from './own-paths.ts';
+import { planReset } from './plan.ts';
+import { removeDataStep, removeFilesStep } from './remove-paths.ts';
+import { type PlanItem, type ResetFlags, type ResetPlan, resetScopes } from './reset-plan.ts';
+import type { ResetScope } from './reset-scope.ts';
+import { secondLookStep } from './second-look.ts';
+import { stopNodeStep, stopOthersStep } from './stop-units.ts';
+import { undoLedgerStep } from './undo-ledger.ts';
+import { unmountStep } from './unmount.ts';
+
+/** State of bke itself that no record names: journals, the ledger's own files. It goes when nothing recorded stays. */
+async function stateItems(host: Host, ledger: LedgerView, flags: ResetFlags): Promise<PlanItem[]> {
+  const scopes = resetScopes(flags);
+  const stays = ledger.resources().some((resource) => !resource.scopes.every((scope) => scopes.includes(scope)));
+  if (stays) return [];
+  const items: PlanItem[] = [];
+  for (const name of ['ledger', ...stateFolders]) {
+    const path = `${defaultStateDir}/${name}`;
+    if ((await host.files.stat(path)) === undefined) continue;
+    items.push({ group: 'record', action: 'remove', what: path, why: 'bke’s own' });
+  }
+  return items;
+}
+
+/** A ledger with lines that can't be used doesn't answer for everything bke did: its names are looked for as well. */
+function isWhole(ledger: LedgerView): boolean {
+  return ledger.exists && ledger.damaged.length === 0;
+}
+
+/** Reads the host and makes the plan; changes nothing. */
+export async function prepareReset(host: Host, flags: ResetFlags, self: number): Promise<ResetPlan> {
+  const ledger = await readLedger(host);
+  const selected = ledger.resources(resetScopes(flags));
+  const units = selected.flatMap(({ record: { last } }) => (last.kind === 'unit' ? [last.name] : []));
+  const state = await readHostState(host, { units, paths: isWhole(ledger) ? [] : ownPaths(flags), pid: self });
+  const input = { exists: ledger.exists, selected, all: ledger.resources(), earlierMounts: [] };
+  const plan = planReset({ flags, state, ledger: input }, self);
+  return { ...plan, items: [...plan.items, ...(await stateItems(host, ledger, flags))] };
+}
+
+/** @throws BkeError BKE_RESET_REFUSED naming everything that stands in the way. */
+export function throwIfRefused(host: Host, plan: ResetPlan): void {
+  const [first] = plan.refusals;
+  if (first === undefined) return;
+  throw new BkeError('BKE_RESET_REFUSED', 'the reset did not begin', {
+    host: host.name,
+    details: plan.refusals.map(({ what, why, hint }) => `${what}: ${why}. ${hint}`),
+    hint: first.hint,
+  });
+}
+
+/** Kubernetes first, from what starts things to what they left; then the record, last made first; then the look at what is there. */
+const steps: readonly Step<ResetScope>[] = [
+  stopNodeStep,
+  endPodsStep,
+  stopOthersStep,
+  endLeftoversStep,
+  unmountStep,
+  removeDataStep,
+  clearNetworkStep,
+  undoLedgerStep,
+  removeFilesStep,
+  secondLookStep,
+  finishStep,
+];
+
+export function resetPhases(host: string): Phase<ResetScope>[] {
+  return [{ id: 'reset', title: 'Reset', chains: [{ host, steps }], stopOnFailure: true }];
+}

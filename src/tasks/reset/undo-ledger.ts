@@ -1,0 +1,48 @@
+// Undoes what the ledger has, last made first, and lets the ledger itself go when nothing is left in it.
+import type { LedgerResource } from '../../host/ledger/ledger.ts';
+import { BkeError } from '../../lib/errors.ts';
+import { plural } from '../../lib/text.ts';
+import type { Step } from '../../operations/operation.ts';
+import type { ResetScope } from './reset-scope.ts';
+import { changePath } from './select.ts';
+
+function seeCommand({ record: { last } }: LedgerResource): string {
+  if (last.kind === 'unit') return `systemctl status ${last.name}`;
+  if (last.kind === 'sysctl') return `sysctl ${last.name}`;
+  const path = changePath(last);
+  return path === undefined ? 'bke reset --dry-run' : `ls -lad ${path}; lsattr -d ${path}`;
+}
+
+async function undoOne(scope: ResetScope, resource: LedgerResource): Promise<boolean> {
+  const { ledger, left, kept } = scope.run;
+  const outcome = await ledger.undo(resource);
+  const place = outcome.keptAt === undefined ? '' : `, kept in ${outcome.keptAt}`;
+  if (outcome.result === 'left') {
+    left.push({ what: resource.description, why: outcome.why ?? 'it could not be undone', see: seeCommand(resource) });
+  }
+  if (outcome.result === 'kept') {
+    kept.push({ what: `${resource.description}${place}`, why: outcome.why ?? 'someone changed it after bke' });
+  }
+  return outcome.result !== 'already';
+}
+
+async function undoAll(scope: ResetScope): Promise<void> {
+  const { resources } = scope.run.selection;
+  if (resources.length === 0) return;
+  await scope.act(`undo ${plural(resources.length, 'recorded change')}`, async () => {
+    let done = 0;
+    for (const resource of resources) {
+      if (scope.signal.aborted) throw new BkeError('BKE_CANCELLED', 'stopped between two changes');
+      await undoOne(scope, resource);
+      done += 1;
+      scope.progress({ done, total: resources.length, unit: 'items' });
+    }
+  });
+}
+
+export const undoLedgerStep: Step<ResetScope> = {
+  name: 'reset/ledger',
+  title: 'Undo recorded changes',
+  timeoutMs: 60 * 60_000,
+  run: undoAll,
+};

@@ -1,0 +1,38 @@
+#!/bin/bash
+# Makes a machine of its own out of this one and runs a script on it: a writable copy of the root file system, own mounts,
+# network, processes and control groups. Nothing in it reaches the real machine. Usage: sandbox.sh SCRIPT (on stdin: nothing)
+set -eu
+script=$1
+base=/sys/fs/cgroup/pids
+group=$base/bke-sandbox-$$
+mkdir "$group"
+trap 'for i in 1 2 3 4 5; do find "$group" -depth -type d -exec rmdir {} + 2>/dev/null && break; sleep 0.2; done' EXIT
+export BKE_SANDBOX_GROUP=$group BKE_SANDBOX_SCRIPT=$script BKE_SANDBOX_NODE=$(dirname "$(readlink -f "$(command -v node)")")
+( echo "$BASHPID" > "$group/cgroup.procs"
+  exec unshare --mount --net --pid --fork --uts --ipc --cgroup --kill-child --propagation private bash -euc '
+    work=/mnt; mount -t tmpfs -o size=2g sandbox $work
+    mkdir $work/upper $work/work $work/root
+    mount -t overlay -o lowerdir=/,upperdir=$work/upper,workdir=$work/work overlay $work/root
+    root=$work/root
+    mount -t proc proc $root/proc
+    mount -t sysfs sysfs $root/sys
+    mount -t tmpfs cgroup $root/sys/fs/cgroup
+    mkdir $root/sys/fs/cgroup/pids
+    mount -t cgroup -o pids cgroup $root/sys/fs/cgroup/pids
+    mount --rbind /dev $root/dev
+    mount -t tmpfs run $root/run
+    mount -t tmpfs tmp $root/tmp
+    mkdir -p $root/.old
+    cd $root
+    pivot_root . .old
+    cd /
+    umount -l /.old
+    rmdir /.old
+    rm -rf /var/lib/bke /var/lib/bke-kept /var/lib/kubelet /var/lib/etcd /var/lib/cni /etc/cni /etc/kubernetes /opt/cni /etc/bke
+    mkdir -p /run/lock
+    hostname sandbox
+    ip link set lo up
+    export PATH=$BKE_SANDBOX_NODE:$PATH
+    # Process 1 only waits, so that what the script starts has a parent to fall to.
+    bash -c "$BKE_SANDBOX_SCRIPT"
+  ' )
