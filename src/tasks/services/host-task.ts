@@ -31,10 +31,11 @@ async function makeDataDirectories(scope: TaskScope, dataDir: string): Promise<v
   // A directory the site made keeps its attributes, as long as the services can pass through it.
   if (there?.type !== 'directory' || (there.mode & 0o001) === 0)
     await scope.apply({ kind: 'directory', path: dataDir, mode: 0o755 });
-  const { registry, files, charts } = dataPaths(dataDir);
+  const { registry, files, charts, digests } = dataPaths(dataDir);
   const owner = { user: serviceUser, group: serviceUser };
   await scope.apply({ kind: 'directory', path: registry, mode: 0o755, owner });
   await scope.apply({ kind: 'directory', path: files, mode: 0o755 });
   await scope.apply({ kind: 'directory', path: charts, mode: 0o755 });
-  for (const path of [registry, files, charts]) await scope.apply({ kind: 'zone', path });
+  await scope.apply({ kind: 'directory', path: digests, mode: 0o755, owner });
+  for (const path of [registry, files, charts, digests]) await scope.apply({ kind: 'zone', path });
 }

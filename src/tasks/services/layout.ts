@@ -42,11 +42,18 @@ export interface DataPaths {
   readonly registry: string;
   readonly files: string;
   readonly charts: string;
+  /** What the file repository knows about its files. */
+  readonly digests: string;
 }
 
 /** The parts of the data directory; each is a zone. */
 export function dataPaths(dataDir: string): DataPaths {
-  return { registry: `${dataDir}/registry`, files: `${dataDir}/files`, charts: `${dataDir}/charts` };
+  return {
+    registry: `${dataDir}/registry`,
+    files: `${dataDir}/files`,
+    charts: `${dataDir}/charts`,
+    digests: `${dataDir}/.digests`,
+  };
 }
 
 export interface ServiceUrls {

@@ -42,7 +42,6 @@ export async function renderRegistry(settings: BootstrapSettings, program: strin
 /** @param program path of the bke binary the service runs. */
 export async function renderFilesUnit(settings: BootstrapSettings, program: string): Promise<string> {
   const { dataDir, ports } = settings;
-  const { files, charts } = dataPaths(dataDir);
   const command = [
     program,
     'serve',
@@ -55,7 +54,7 @@ export async function renderFilesUnit(settings: BootstrapSettings, program: stri
   return fillTemplate(await asset('units/bke-files.service'), {
     command,
     dataDir,
-    writable: `${files} ${charts}`,
+    digests: dataPaths(dataDir).digests,
     filesPort: String(ports.files),
     chartsPort: String(ports.charts),
     sandbox: await asset('units/service-sandbox.conf'),

@@ -1,0 +1,83 @@
+// Whether there is room for what comes: ports, disk, directories, and no other container runtime.
+import { formatBytes } from '../../lib/bytes.ts';
+import { type Check, type CheckSubject, error, type Finding, warning } from './check.ts';
+import type { Listener } from './machine.ts';
+
+export const portsCheck: Check = {
+  name: 'ports',
+  title: 'The ports of the services are free',
+  inspect: ({ machine, needs }) =>
+    needs.ports.flatMap(({ port, use }) => {
+      const others = machine.listeners.filter((listener) => listener.port === port && !listener.ours);
+      return distinct(others.map(owner)).map((who) =>
+        error(`port ${port} (${use}) is in use by ${who}`, `Stop that program, or choose another port.`),
+      );
+    }),
+};
+
+function owner({ pid, program, address, port }: Listener): string {
+  if (pid === undefined) return `an unknown program on ${address}:${port}`;
+  return `${program ?? 'a program'} (pid ${pid})`;
+}
+
+/** What is wanted on one file system counts together only where the caller names one path for it. */
+export const diskCheck: Check = {
+  name: 'disk-space',
+  title: 'There is room for the bundle',
+  inspect: ({ machine, needs }) =>
+    needs.space.flatMap(({ path, bytes, use }) => {
+      const free = machine.free.get(path);
+      if (free === undefined || free >= bytes) return [];
+      const message = `${path} has ${formatBytes(free)} free, ${use} needs ${formatBytes(bytes)} (${bytes} bytes)`;
+      return [error(message, 'Free some space there, or name another disk with --data-dir.')];
+    }),
+};
+
+export const reachableCheck: Check = {
+  name: 'data-dir',
+  title: "The services' user can reach the data directory",
+  inspect: ({ machine }) =>
+    machine.directories.flatMap(({ path, mode, type }) => {
+      if (type !== 'directory')
+        return [error(`${path} is no directory but a ${type}`, 'Name the real path with --data-dir.')];
+      if ((mode & 0o001) !== 0) return [];
+      return [
+        error(
+          `${path} (mode ${mode.toString(8).padStart(4, '0')}) lets nobody but its owner through`,
+          `chmod o+x ${path}, or choose another place with --data-dir.`,
+        ),
+      ];
+    }),
+};
+
+export const runtimeCheck: Check = {
+  name: 'container-runtime',
+  title: 'No other container runtime or Kubernetes',
+  inspect: (subject) => (subject.needs.runtime ? foreignRuntimes(subject) : []),
+};
+
+function foreignRuntimes({ machine }: CheckSubject): Finding[] {
+  const foreign = machine.runtimes.filter(({ ours }) => !ours);
+  return foreign.map(({ what }) =>
+    error(
+      `${what} is not of bke`,
+      'bke never stops or removes what others installed: use a host without it, or remove it yourself (leftovers of a failed cluster: bke reset --all).',
+    ),
+  );
+}
+
+export const firewallCheck: Check = {
+  name: 'firewall',
+  title: 'A firewall lets other hosts in',
+  inspect: ({ machine, needs }) =>
+    machine.firewalls.map((name) =>
+      warning(
+        `${name} is active`,
+        `Other hosts must reach ${needs.ports.map(({ port, use }) => `${port}/tcp (${use})`).join(', ')}: open them there; bke changes no rules of a firewall.`,
+      ),
+    ),
+};
+
+function distinct(texts: readonly string[]): string[] {
+  return [...new Set(texts)];
+}

@@ -1,0 +1,130 @@
+// Whether the operating system can carry bke at all.
+import { isHostName, suggestHostName } from '../../lib/dns-name.ts';
+import { type Check, error, warning } from './check.ts';
+
+/** design section 2: glibc 2.28, libstdc++ of GCC 8. */
+const GLIBC = '2.28';
+const GLIBCXX = '3.4.25';
+/** The first systemd with every sandbox setting that the services depend on. */
+const SYSTEMD = 239;
+/** A clock before this was never set: certificates made now would not be valid for others. */
+const EARLIEST = new Date('2026-01-01T00:00:00Z');
+
+export const rootCheck: Check = {
+  name: 'root',
+  title: 'bke runs as root',
+  inspect: ({ machine }) =>
+    machine.root ? [] : [error('bke does not run as root', 'Run the same command with sudo.')],
+};
+
+export const platformCheck: Check = {
+  name: 'platform',
+  title: 'Linux on amd64 or arm64',
+  inspect: ({ machine: { system, architecture } }) =>
+    system === 'Linux' && ['x86_64', 'aarch64'].includes(architecture)
+      ? []
+      : [error(`this is ${system} on ${architecture}; bke has programs for Linux on x86_64 and aarch64`)],
+};
+
+export const librariesCheck: Check = {
+  name: 'libraries',
+  title: `glibc ${GLIBC} and libstdc++ with GLIBCXX_${GLIBCXX} or newer`,
+  inspect: ({ machine: { glibc, glibcxx } }) => [
+    ...(glibc === undefined ? [error('the C library is not glibc, which bke needs')] : []),
+    ...(glibc !== undefined && older(glibc, GLIBC)
+      ? [error(`glibc is ${glibc}, bke needs ${GLIBC} or newer`, 'Use a newer release of this system.')]
+      : []),
+    ...(glibcxx === undefined
+      ? [error('libstdc++ is not installed', 'Install it: the package is libstdc++6 or libstdc++.')]
+      : []),
+    ...(glibcxx !== undefined && older(glibcxx, GLIBCXX)
+      ? [
+          error(
+            `libstdc++ has symbols up to GLIBCXX_${glibcxx}, bke needs GLIBCXX_${GLIBCXX} (GCC 8)`,
+            'Use a newer release of this system.',
+          ),
+        ]
+      : []),
+  ],
+};
+
+export const systemdCheck: Check = {
+  name: 'systemd',
+  title: 'systemd runs this host',
+  inspect: ({ machine: { systemd } }) => {
+    if (!systemd.running)
+      return [
+        error(
+          'systemd is not running as the first process',
+          'bke needs a host (or container) that was booted with systemd.',
+        ),
+      ];
+    if (systemd.version !== undefined && systemd.version < SYSTEMD) {
+      return [error(`systemd is ${systemd.version}, bke needs ${SYSTEMD} or newer`)];
+    }
+    return [];
+  },
+};
+
+export const hostnameCheck: Check = {
+  name: 'hostname',
+  title: 'The host name is one that a Kubernetes node can have',
+  inspect: ({ machine: { hostname } }) => {
+    if (isHostName(hostname)) return [];
+    const name = suggestHostName(hostname);
+    return [
+      error(
+        `the host name ${JSON.stringify(hostname)} is no valid node name`,
+        `Set another, e.g.: hostnamectl set-hostname ${name}`,
+      ),
+    ];
+  },
+};
+
+export const cgroupCheck: Check = {
+  name: 'cgroup',
+  title: 'Control groups are there',
+  inspect: ({ machine: { cgroup } }) => {
+    if (cgroup === 'none') return [error('no control groups are mounted below /sys/fs/cgroup')];
+    if (cgroup === 'v2') return [];
+    return [
+      warning(
+        `control groups are ${cgroup === 'hybrid' ? 'v1 with a v2 tree beside it' : 'v1'}: kubelet 1.35 and later refuse that unless failCgroupV1 is false`,
+        'Boot with systemd.unified_cgroup_hierarchy=1, or set failCgroupV1: false for the kubelet.',
+      ),
+    ];
+  },
+};
+
+export const clockCheck: Check = {
+  name: 'clock',
+  title: 'The clock was set',
+  inspect: ({ machine: { now } }) =>
+    now >= EARLIEST
+      ? []
+      : [
+          error(
+            `the clock says ${now.toISOString()}: it was never set`,
+            'Set it (date -s, or a time server), because certificates begin and end by it.',
+          ),
+        ],
+};
+
+export const toolsCheck: Check = {
+  name: 'tools',
+  title: 'Programs of the operating system that bke calls',
+  inspect: ({ machine: { missingTools } }) =>
+    missingTools.length === 0
+      ? []
+      : [error(`missing: ${missingTools.join(', ')}`, 'Install the packages that have them.')],
+};
+
+/** Compares dotted numbers. */
+function older(found: string, wanted: string): boolean {
+  const [have, need] = [found, wanted].map((version) => version.split('.').map(Number));
+  for (let index = 0; index < (need?.length ?? 0); index += 1) {
+    const difference = (have?.[index] ?? 0) - (need?.[index] ?? 0);
+    if (difference !== 0) return difference < 0;
+  }
+  return false;
+}
