@@ -4,7 +4,7 @@ import { constants, type FileHandle, open } from 'node:fs/promises';
 import { pipeline, Readable } from 'node:stream';
 import { type Content, type Digest, verifying } from '../../lib/digest.ts';
 import { BkeError } from '../../lib/errors.ts';
-import { readRange } from '../../lib/file-range.ts';
+import { fileChunks, readRange } from '../../lib/file-range.ts';
 import { bkeVersion } from '../../lib/version.ts';
 import type { Platform } from '../manifest.ts';
 import { builtInKeys } from '../trust.ts';
@@ -44,6 +44,8 @@ export interface Bundle extends AsyncDisposable {
   sizeOf(digest: Digest): number | undefined;
   /** The blob from byte `offset` on. From 0 (the default) it is verified: the stream fails at its end where the bytes are not what the digest says. */
   blob(digest: Digest, offset?: number): Readable;
+  /** The bytes of a blob as they are, for whoever hashes them himself. */
+  chunks(digest: Digest): AsyncIterable<Buffer>;
   /** A whole blob, verified; refuses one larger than `maxBytes` (default 4 MiB, the registry's own limit for manifests). */
   readBlob(digest: Digest, maxBytes?: number): Promise<Buffer>;
   close(): Promise<void>;
@@ -201,6 +203,11 @@ class OpenBundle implements Bundle {
       });
     });
     return pipeline(bytes, verify, () => undefined);
+  }
+
+  chunks(digest: Digest): AsyncIterable<Buffer> {
+    const { offset, size } = this.#member(digest);
+    return fileChunks(this.#file, offset, size);
   }
 
   async readBlob(digest: Digest, maxBytes = 4 * 1024 * 1024): Promise<Buffer> {

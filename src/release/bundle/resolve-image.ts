@@ -2,10 +2,10 @@
 import { BkeError } from '../../lib/errors.ts';
 import { digestOf, type Digest } from '../../lib/digest.ts';
 import type { ImageArtifact, Platform } from '../manifest.ts';
+import { imagePlatformOf } from '../oci/image-platform.ts';
 import { parseReference } from '../oci/reference.ts';
 import {
   type Descriptor,
-  imageConfig,
   type ImageIndex,
   isIndexType,
   mediaType,
@@ -134,17 +134,7 @@ async function platformOf(config: BlobOrigin): Promise<string | undefined> {
   const digest = digestOf(bytes);
   if (digest !== config.digest)
     throw new BkeError('BKE_DIGEST_MISMATCH', `${config.where} should be ${config.digest} but is ${digest}`);
-  const parsed = imageConfig.safeParse(tryJson(bytes));
-  if (!parsed.success || parsed.data.architecture === undefined) return undefined;
-  return `${parsed.data.os ?? 'linux'}/${parsed.data.architecture}`;
-}
-
-function tryJson(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(bytes.toString('utf8'));
-  } catch {
-    return undefined;
-  }
+  return imagePlatformOf(bytes);
 }
 
 /** Of several variants the most general one; `unknown/unknown` entries (build attestations) are never meant. */

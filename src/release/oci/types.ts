@@ -116,6 +116,3 @@ function check<Schema extends z.ZodType>(
     `${what}: manifest ${stored.digest} is not valid: ${problem?.path.join('.') ?? ''}: ${problem?.message ?? ''}`,
   );
 }
-
-/** The part of an image's config that says where it runs. */
-export const imageConfig = z.looseObject({ os: z.string().optional(), architecture: z.string().optional() });

@@ -35,6 +35,8 @@ export interface AddOptions {
   /** Replace a chart of the same name and version that has other content. */
   readonly force?: boolean;
   readonly signal?: AbortSignal | undefined;
+  /** Told of each chunk that was written. */
+  readonly onBytes?: (bytes: number) => void;
 }
 
 export interface DirectoryEntry {
@@ -156,7 +158,9 @@ class DiskRepository implements FileRepository {
     const absolute = this.absolute(area, file.path);
     try {
       await writeAtomically(absolute, 0o644, async (draft) => {
-        await pipeline(source(), verifying(file, mismatchOf(file)), writerOf(draft), { signal: options.signal });
+        await pipeline(source(), verifying(file, mismatchOf(file)), writerOf(draft, options.onBytes), {
+          signal: options.signal,
+        });
         if (area === 'charts') await this.#checkChart(draft, file, options);
       });
     } catch (thrown) {
@@ -228,9 +232,15 @@ async function openPlain(absolute: string): Promise<FileHandle | undefined> {
 }
 
 /** Keeps the handle open: who opened it also syncs it. */
-function writerOf(file: FileHandle): (chunks: AsyncIterable<Buffer>) => Promise<void> {
+function writerOf(
+  file: FileHandle,
+  onBytes?: (bytes: number) => void,
+): (chunks: AsyncIterable<Buffer>) => Promise<void> {
   return async (chunks) => {
-    for await (const chunk of chunks) await writeAll(file, chunk);
+    for await (const chunk of chunks) {
+      await writeAll(file, chunk);
+      onBytes?.(chunk.length);
+    }
   };
 }
 

@@ -1,0 +1,70 @@
+// What is in a bundle, as a person or a script wants to see it.
+import { formatBytes } from '../../lib/bytes.ts';
+import type { BundleEntry } from './description.ts';
+import { readImage } from './image-content.ts';
+import type { Bundle } from './open.ts';
+
+export interface BundleSummary {
+  readonly name: string;
+  readonly version: string;
+  readonly bke: string;
+  readonly platforms: readonly string[];
+  readonly kubernetesVersions: readonly string[];
+  readonly signature: string;
+  readonly size: string;
+  readonly entries: readonly EntrySummary[];
+}
+
+export interface EntrySummary {
+  readonly kind: BundleEntry['kind'];
+  /** Image names are whole: docker.io/library/x. */
+  readonly name: string;
+  readonly version: string;
+  readonly platforms: string;
+  /** Of all platforms; what several entries share counts for each. */
+  readonly size: string;
+  readonly digest: string;
+}
+
+export async function summarise(bundle: Bundle): Promise<BundleSummary> {
+  const { name, version, bke, platforms, kubernetesVersions, entries } = bundle.description;
+  const signature = bundle.signature.state === 'trusted' ? `trusted ${bundle.signature.key}` : bundle.signature.state;
+  return {
+    name,
+    version,
+    bke,
+    platforms,
+    kubernetesVersions,
+    signature,
+    size: formatBytes(bundle.size),
+    entries: await Promise.all(entries.map((entry) => summariseEntry(bundle, entry))),
+  };
+}
+
+async function summariseEntry(bundle: Bundle, entry: BundleEntry): Promise<EntrySummary> {
+  if (entry.kind === 'chart') {
+    const { kind, name, version, digest, size } = entry;
+    return { kind, name, version, platforms: 'all', size: formatBytes(size), digest };
+  }
+  if (entry.kind === 'file') {
+    const variants = Object.values(entry.variants);
+    const contents = new Map(variants.map(({ digest, size }) => [digest, size]));
+    return {
+      kind: entry.kind,
+      name: entry.name,
+      version: entry.version,
+      platforms: Object.keys(entry.variants).join(','),
+      size: formatBytes([...contents.values()].reduce((sum, size) => sum + size, 0)),
+      digest: [...contents.keys()].join(','),
+    };
+  }
+  const colon = entry.ref.lastIndexOf(':');
+  return {
+    kind: entry.kind,
+    name: entry.ref.slice(0, colon),
+    version: entry.ref.slice(colon + 1),
+    platforms: Object.keys(entry.platforms).join(','),
+    size: formatBytes((await readImage(bundle, entry)).size),
+    digest: entry.digest,
+  };
+}
