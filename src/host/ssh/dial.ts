@@ -7,6 +7,7 @@ import { errorField, toError } from '../../lib/thrown.ts';
 import type { Login } from './auth.ts';
 import { hostKeyError } from './host-key-error.ts';
 import { type HostTrust, hostKeyOf } from './host-trust.ts';
+import { lastLines } from './start-failure.ts';
 import { type HostKey, type SshOptions, type SshTarget, placeOf } from './target.ts';
 
 /** GCM first: with AES instructions it streams nearly twice as fast as chacha20. */
@@ -77,6 +78,8 @@ class Attempt {
   readonly #done = Promise.withResolvers<Dialled>();
   #timer: NodeJS.Timeout | undefined;
   #stage = 'connecting';
+  /** The first bytes the other side sent. */
+  #greeting = '';
   #hostKey: HostKey | undefined;
   #newKey = false;
 
@@ -121,6 +124,10 @@ class Attempt {
           this.#stage = 'logging in';
           login.handler(...next);
         },
+      });
+      // After connect() has paused the stream, so that this listener only looks on.
+      sock.on('data', (chunk: Buffer) => {
+        if (this.#greeting.length < 200) this.#greeting += chunk.toString('latin1', 0, 200);
       });
     } catch (error) {
       this.#fail(toError(error));
@@ -206,7 +213,7 @@ class Attempt {
 
   /** What the library reports, as what it means. The first cause wins: what follows is only the connection going down. */
   #explain(error: Error): Error {
-    const { target, login } = this.#request;
+    const { login } = this.#request;
     const level = errorField(error, 'level');
     if (level === 'client-authentication') return login.failure(error);
     // A number is the reason of a disconnect message: the server itself said why.
@@ -215,22 +222,24 @@ class Attempt {
       if (said || login.credentialSent) return login.failure(error);
       return new NetworkFault(error.message, { cause: error });
     }
-    if (
-      said ||
-      (level === 'handshake' && this.#stage === 'agreeing on keys') ||
-      /Invalid|Bad |Unexpected|Malformed/i.test(error.message)
-    ) {
-      return new BkeError(
-        'BKE_SSH_PROTOCOL',
-        `no SSH session with ${target.name} (${placeOf(target)}): ${error.message}`,
-        {
-          host: target.name,
-          hint: `Look at it with: ssh -v -p ${target.port} ${target.user}@${target.address}`,
-          cause: error,
-        },
-      );
+    return this.#explainHandshake(error, said || (level === 'handshake' && this.#stage === 'agreeing on keys'));
+  }
+
+  #explainHandshake(error: Error, final: boolean): Error {
+    const { target } = this.#request;
+    const [greeting = ''] = lastLines(this.#greeting.split('\n', 1).join(''), 1);
+    const stranger = greeting !== '' && !/^SSH-/m.test(this.#greeting);
+    // What sshd says when it turns a connection away is worth another attempt.
+    if (stranger && /MaxStartups|Not allowed at this time/.test(greeting)) {
+      return new NetworkFault(`sshd turns connections away (${greeting})`, { cause: error });
     }
-    return new NetworkFault(error.message, { cause: error });
+    if (!final && !stranger) return new NetworkFault(error.message, { cause: error });
+    const what = stranger ? `what answers there is no SSH server, it says: ${greeting}` : error.message;
+    return new BkeError('BKE_SSH_PROTOCOL', `no SSH session with ${target.name} (${placeOf(target)}): ${what}`, {
+      host: target.name,
+      hint: `Look at it with: ssh -v -p ${target.port} ${target.user}@${target.address}`,
+      cause: error,
+    });
   }
 
   #fail(error: Error): void {

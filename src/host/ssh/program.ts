@@ -216,6 +216,7 @@ class Run {
     if (!this.#around.lost.aborted) {
       if (this.#group === undefined) this.#channel.signal('KILL');
       // The channel closes once nothing holds its ends any more; no need to wait out the grace period then.
+      // oxlint-disable-next-line no-promise-in-callback -- the rule takes any parameter named error for a callback's
       else await Promise.race([this.#around.endGroup(this.#group), this.#closed]);
     }
     this.#done.reject(error);

@@ -53,6 +53,8 @@ function receiveScript(path: string, file: UploadTarget): string {
   return [
     `d=${shellQuote(directory)}; f=${shellQuote(path)}; t=${shellQuote(temporary)}; want=${file.digest.slice('sha256:'.length)}`,
     'umask 077; trap \'rm -f -- "$t"\' 0; trap "exit 1" 1 2 15',
+    // After a cut connection there is nobody to print to; that must not end the script before it has cleaned up.
+    "trap '' 13",
     'if [ ! -d "$d" ]; then echo "no-directory"; exit 0; fi',
     'if [ -d "$f" ]; then echo "is-directory"; exit 0; fi',
     'free=$(df -Pk -- "$d" 2>/dev/null | tail -n 1); set -- $free; free=${4:-0}',

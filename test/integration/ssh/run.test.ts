@@ -64,7 +64,7 @@ describe('login shells', () => {
         code: 'BKE_SSH_SHELL',
         host: 'w1',
         exitCode: 5,
-        message: expect.stringContaining("the account's shell runs no command") as string,
+        message: expect.stringContaining("the account's shell runs no command"),
       });
     });
   });
@@ -151,7 +151,7 @@ describe('sudo', () => {
     const start = performance.now();
     await expect(host.run(['true'], { input: 'payload' })).rejects.toMatchObject({
       code: 'BKE_SUDO_DENIED',
-      message: expect.stringContaining('the sudo password is wrong') as string,
+      message: expect.stringContaining('the sudo password is wrong'),
     });
     expect(performance.now() - start).toBeLessThan(10_000);
     await host.close();
@@ -167,7 +167,7 @@ describe('sudo', () => {
     const alone = await connect(sshd.target({ user: account.name, auth }));
     await expect(alone.run(['true'])).rejects.toMatchObject({
       code: 'BKE_SUDO_PASSWORD_NEEDED',
-      hint: expect.stringContaining('ssh.sudo') as string,
+      hint: expect.stringContaining('ssh.sudo'),
     });
     await alone.close();
     const asked: string[] = [];
@@ -188,7 +188,7 @@ describe('sudo', () => {
     await withHost(stranger, async (host) => {
       await expect(host.run(['true'])).rejects.toMatchObject({
         code: 'BKE_SUDO_DENIED',
-        message: expect.stringContaining('may not become root') as string,
+        message: expect.stringContaining('may not become root'),
       });
     });
     using strict = new TestAccount({ ...nopasswd, sudoDefaults: ['Defaults:USER requiretty'] });

@@ -94,6 +94,10 @@ export class TestSshd implements AsyncDisposable {
     return new TestSshd(port, directory, keyTypes, child);
   }
 
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
   log(): string {
     return readFileSync(join(this.directory, 'log'), 'utf8');
   }
@@ -192,7 +196,7 @@ export class TestAccount implements Disposable {
     accounts.add(this);
     execFileSync('useradd', ['-m', '-s', options.shell ?? '/bin/bash', '-d', this.home, this.name]);
     if (options.password !== undefined) execFileSync('chpasswd', { input: `${this.name}:${options.password}\n` });
-    const lines = [...(options.sudoDefaults ?? []).map((line) => line.replaceAll('USER', this.name))];
+    const lines = (options.sudoDefaults ?? []).map((line) => line.replaceAll('USER', this.name));
     if (options.sudo !== undefined) lines.push(`${this.name} ${options.sudo}`);
     if (lines.length > 0) writeFileSync(this.#sudoers, `${lines.join('\n')}\n`, { mode: 0o440 });
     for (const [path, text] of Object.entries(options.files ?? {})) {
