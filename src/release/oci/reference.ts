@@ -51,7 +51,12 @@ export function manifestReference(reference: ImageReference): string {
   return reference.digest ?? reference.tag ?? 'latest';
 }
 
-/** Where an image lies in the site's own registry: the source registry is the first folder; its port is set off by an underscore, since a repository can't hold a colon. */
+/** The folder of a source registry in the site's own one; its port is set off by an underscore, since a repository can't hold a colon. */
+export function localFolder(registry: string): string {
+  return registry.toLowerCase().replaceAll(/[[\]]/g, '').replaceAll(':', '_');
+}
+
+/** Where an image lies in the site's own registry: the source registry is the first folder. */
 export function localRepository(reference: ImageReference): string {
-  return `${reference.registry.toLowerCase().replaceAll(/[[\]]/g, '').replaceAll(':', '_')}/${reference.repository}`;
+  return `${localFolder(reference.registry)}/${reference.repository}`;
 }

@@ -1,4 +1,5 @@
 // The text of containerd's configuration files: config.toml (version 3), hosts.toml per registry, crictl.yaml. Pure, kept as golden files by tests.
+import { localFolder } from '../../release/oci/reference.ts';
 import { mergeToml, type TomlTable, toToml } from '../../lib/toml.ts';
 
 export const containerdPaths = {
@@ -59,7 +60,7 @@ export function containerdConfig(options: ContainerdOptions): string {
  * @param local domain:port of the local registry
  */
 export function hostsToml(registry: string, local: string): string {
-  const path = registry === local ? '/v2' : `/v2/${registry}`;
+  const path = registry === local ? '/v2' : `/v2/${localFolder(registry)}`;
   const table = {
     server: `https://${local}${path}`,
     capabilities: ['pull', 'resolve'],

@@ -1,4 +1,5 @@
 // Which public registries a host takes from the local one.
+import { parseReference } from '../../release/oci/reference.ts';
 
 /** Registries that images of Kubernetes and its add-ons are commonly named by: none of them may ever be asked by an offline host. */
 const commonRegistries = [
@@ -12,14 +13,7 @@ const commonRegistries = [
   'registry.k8s.io',
 ];
 
-/** The registry an image name means: `nginx` and `library/nginx` are of docker.io, as containerd reads them. */
-export function registryOf(image: string): string {
-  const [first = '', ...rest] = image.split('/');
-  const named = rest.length > 0 && (first.includes('.') || first.includes(':') || first === 'localhost');
-  return named ? first : 'docker.io';
-}
-
-/** The common registries and those of `images`, sorted, without repeats. */
+/** The common registries and those of `images` (full names), sorted, without repeats. */
 export function mirroredRegistries(images: readonly string[]): string[] {
-  return [...new Set([...commonRegistries, ...images.map(registryOf)])].sort();
+  return [...new Set([...commonRegistries, ...images.map((image) => parseReference(image).registry)])].sort();
 }

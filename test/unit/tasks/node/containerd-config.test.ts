@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { containerdConfig, crictlConfig, hostsToml } from '../../../../src/tasks/node/containerd-config.ts';
-import { mirroredRegistries, registryOf } from '../../../../src/tasks/node/registries.ts';
+import { mirroredRegistries } from '../../../../src/tasks/node/registries.ts';
 
 const options = {
   sandboxImage: 'registry.k8s.io/pause:3.10.2',
@@ -30,6 +30,12 @@ describe('files of containerd', () => {
     expect(text.match(/https:\/\/[^/']+/g)).toEqual(['https://deploy.bke.internal:40443']);
   });
 
+  it('ask for images of a registry with a port where a load puts them', () => {
+    expect(hostsToml('reg.site:5000', 'deploy.bke.internal:40443')).toContain(
+      "'https://deploy.bke.internal:40443/v2/reg.site_5000'",
+    );
+  });
+
   it("take the site's settings over ours", () => {
     const settings = {
       plugins: {
@@ -47,20 +53,8 @@ describe('files of containerd', () => {
 });
 
 describe('registries of images', () => {
-  it.each([
-    ['nginx', 'docker.io'],
-    ['library/nginx:1', 'docker.io'],
-    ['docker.io/library/nginx', 'docker.io'],
-    ['registry.k8s.io/pause:3.10.2', 'registry.k8s.io'],
-    ['localhost/x', 'localhost'],
-    ['reg:5000/x@sha256:00', 'reg:5000'],
-    ['reg.site/a/b', 'reg.site'],
-  ])('%s is of %s', (image, registry) => {
-    expect(registryOf(image)).toBe(registry);
-  });
-
   it('adds those of the bundle to the common ones', () => {
-    const names = mirroredRegistries(['reg.site/a/b:1', 'nginx', 'quay.io/x/y']);
+    const names = mirroredRegistries(['reg.site/a/b:1', 'docker.io/library/nginx:1', 'quay.io/x/y:1']);
     expect(names).toContain('reg.site');
     expect(names.filter((name) => name === 'docker.io')).toHaveLength(1);
     expect(names).toEqual(names.toSorted());
