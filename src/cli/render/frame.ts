@@ -1,9 +1,9 @@
 // The lines a terminal shows of a running operation: one for each phase, and below it only what needs attention.
 import { formatDuration } from '../../lib/duration.ts';
-import { plural, truncate } from '../../lib/text.ts';
+import { plural, textWidth, truncate } from '../../lib/text.ts';
 import type { Theme } from '../theme.ts';
-import type { ActiveStep, FailedStep, OperationView, PhaseView } from './state.ts';
-import { errorWords, hostPrefix, progressWords, waitingWords } from './words.ts';
+import type { ActiveStep, OperationView, PhaseView } from './state.ts';
+import { errorWords, hostPrefix, oneLine, progressWords, waitingWords } from './words.ts';
 
 export interface FrameStyle {
   readonly now: number;
@@ -70,34 +70,47 @@ function counts(phase: PhaseView): string[] {
 }
 
 function detailLines(phase: PhaseView, most: number, style: FrameStyle): string[] {
-  const { theme } = style;
-  const failed = phase.failed.map((entry) => theme.bad(detail(`✗ ${failedWords(entry)}`, style)));
-  const active =
-    phase.state === 'running' ? [...phase.active.values()].flatMap((entry) => activeLine(phase, entry, style)) : [];
-  return [...limited(failed, most, 'failed', style), ...limited(active, most, 'at work', style)];
-}
-
-function limited(lines: readonly string[], most: number, what: string, style: FrameStyle): string[] {
-  if (lines.length <= most) return [...lines];
   if (most === 0) return [];
-  return [...lines.slice(0, most), style.theme.faint(detail(`and ${lines.length - most} more ${what}`, style))];
+  const failed = phase.failed
+    .slice(0, most)
+    .map((entry) =>
+      style.theme.bad(detail(`✗ ${hostPrefix(entry.host)}${entry.step}: ${errorWords(entry.error)}`, style)),
+    );
+  const active =
+    phase.state === 'running' ? [...phase.active.values()].filter((step) => isWorthALine(phase, step, style)) : [];
+  return [
+    ...failed,
+    ...moreLine(phase.failed.length - most, 'failed', style),
+    ...active.slice(0, most).flatMap((step) => activeLines(phase, step, style)),
+    ...moreLine(active.length - most, 'at work', style),
+  ];
 }
 
-function failedWords({ host, step, error }: FailedStep): string {
-  return `${hostPrefix(host)}${step}: ${errorWords(error)}`;
+function moreLine(count: number, what: string, style: FrameStyle): string[] {
+  return count > 0 ? [style.theme.faint(detail(`and ${count} more ${what}`, style))] : [];
 }
 
-/** Only steps that wait, or take long, or can tell how far they are. */
-function activeLine(phase: PhaseView, active: ActiveStep, style: FrameStyle): string[] {
+/** Only steps that wait, or take long; of a single host also how far it is. */
+function isWorthALine(phase: PhaseView, step: ActiveStep, { now }: FrameStyle): boolean {
+  return step.waiting !== undefined || now - step.since >= slowMs || (phase.hosts <= 1 && step.progress !== undefined);
+}
+
+function activeLines(phase: PhaseView, step: ActiveStep, style: FrameStyle): string[] {
   const { theme, now } = style;
-  const prefix = phase.hosts <= 1 ? '' : hostPrefix(active.host);
-  if (active.waiting !== undefined)
-    return [theme.warning(detail(`${prefix}${waitingWords(active.waiting, now)}`, style))];
-  const progress = active.progress === undefined ? '' : progressWords(active.progress);
+  const prefix = phase.hosts <= 1 ? '' : hostPrefix(step.host);
+  if (step.waiting !== undefined) return waitingLines(prefix, step.waiting, style).map(theme.warning);
+  const progress = step.progress === undefined ? '' : progressWords(step.progress);
   if (progress !== '' && phase.hosts <= 1) return [theme.faint(detail(progress, style))];
-  if (now - active.since < slowMs) return [];
-  const words = progress === '' ? active.title : `${active.title}: ${progress}`;
-  return [theme.faint(detail(`${prefix}${words}, ${formatDuration(now - active.since)}`, style))];
+  const words = progress === '' ? step.title : `${step.title}: ${progress}`;
+  return [theme.faint(detail(`${prefix}${words}, ${formatDuration(now - step.since)}`, style))];
+}
+
+/** What to do meanwhile must not fall off the edge of a narrow terminal. */
+function waitingLines(prefix: string, waiting: NonNullable<ActiveStep['waiting']>, style: FrameStyle): string[] {
+  const whole = `${prefix}${waitingWords(waiting, style.now)}`;
+  const { next, ...rest } = waiting;
+  if (next === undefined || textWidth(whole) + 5 < style.columns) return [detail(whole, style)];
+  return [detail(`${prefix}${waitingWords(rest, style.now)}`, style), detail(`  meanwhile: ${oneLine(next)}`, style)];
 }
 
 function detail(text: string, style: FrameStyle): string {

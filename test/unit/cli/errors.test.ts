@@ -12,7 +12,9 @@ import { runCli } from '../../fakes/cli.ts';
 const theme = createTheme(false);
 
 function throwing(error: unknown): readonly Command[] {
-  const run = async (): Promise<never> => Promise.reject(error);
+  const run = async (): Promise<never> => {
+    throw error;
+  };
   return [{ path: ['fail'], group: 'help', summary: 'Fail', examples: [], output: ['table', 'json'], run }];
 }
 

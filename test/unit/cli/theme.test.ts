@@ -8,21 +8,29 @@ const tty = { isTTY: true, write: () => true };
 const pipe = { isTTY: false, write: () => true };
 
 it.each([
-  ['a terminal', {}, tty, true, true],
-  ['a pipe', {}, pipe, true, false],
-  ['--no-color', { FORCE_COLOR: '1' }, tty, false, false],
-  ['NO_COLOR', { NO_COLOR: '1', FORCE_COLOR: '1' }, tty, true, false],
-  ['an empty NO_COLOR', { NO_COLOR: '' }, tty, true, true],
-  ['TERM=dumb', { TERM: 'dumb' }, tty, true, false],
-  ['FORCE_COLOR on a pipe', { FORCE_COLOR: '1' }, pipe, true, true],
-  ['FORCE_COLOR=0 on a terminal', { FORCE_COLOR: '0' }, tty, true, false],
-  ['CLICOLOR_FORCE on a pipe', { CLICOLOR_FORCE: '1', TERM: 'dumb' }, pipe, true, true],
-])('colours with %s', (_name, env, stream, flag, wanted) => {
+  { name: 'a terminal', env: {}, stream: tty, flag: true, wanted: true },
+  { name: 'a pipe', env: {}, stream: pipe, flag: true, wanted: false },
+  { name: '--no-color', env: { FORCE_COLOR: '1' }, stream: tty, flag: false, wanted: false },
+  { name: 'NO_COLOR', env: { NO_COLOR: '1', FORCE_COLOR: '1' }, stream: tty, flag: true, wanted: false },
+  { name: 'an empty NO_COLOR', env: { NO_COLOR: '' }, stream: tty, flag: true, wanted: true },
+  { name: 'TERM=dumb', env: { TERM: 'dumb' }, stream: tty, flag: true, wanted: false },
+  { name: 'FORCE_COLOR on a pipe', env: { FORCE_COLOR: '1' }, stream: pipe, flag: true, wanted: true },
+  { name: 'FORCE_COLOR=0 on a terminal', env: { FORCE_COLOR: '0' }, stream: tty, flag: true, wanted: false },
+  {
+    name: 'CLICOLOR_FORCE on a pipe',
+    env: { CLICOLOR_FORCE: '1', TERM: 'dumb' },
+    stream: pipe,
+    flag: true,
+    wanted: true,
+  },
+])('colours with $name: $wanted', ({ env, stream, flag, wanted }) => {
   expect(wantsColor(env, stream, flag)).toBe(wanted);
 });
 
 it('colours errors on a terminal and says the same in words', async () => {
-  const run = async (): Promise<never> => Promise.reject(new BkeError('BKE_TIMEOUT', 'no answer'));
+  const run = async (): Promise<never> => {
+    throw new BkeError('BKE_TIMEOUT', 'no answer');
+  };
   const commands: Command[] = [{ path: ['fail'], group: 'help', summary: 'Fail', examples: [], run }];
   const colored = await runCli(['fail'], { commands, tty: true, env: { TERM: 'xterm' } });
   expect(colored.stderr).toContain('\u001B[');

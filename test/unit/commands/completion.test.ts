@@ -83,7 +83,7 @@ async function available(shell: string): Promise<boolean> {
 
 describe('completion in fish', () => {
   it('offers what bash offers', async (test) => {
-    if (!(await available('fish'))) return test.skip('fish is not installed here');
+    test.skip(!(await available('fish')), 'fish is not installed here');
     const path = await scriptFile('fish');
     const offered = async (line: string): Promise<string[]> => {
       const program = 'source $argv[1]; complete -C $argv[2]';
@@ -103,7 +103,7 @@ describe('completion in fish', () => {
 
 describe('completion in zsh', () => {
   it('parses, and offers what bash offers', async (test) => {
-    if (!(await available('zsh'))) return test.skip('zsh is not installed here');
+    test.skip(!(await available('zsh')), 'zsh is not installed here');
     const path = await scriptFile('zsh');
     await exec('bash', ['-n', path]);
     await exec('zsh', ['-n', await scriptFile('zsh', [...realCommands])]);
