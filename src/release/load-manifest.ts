@@ -5,14 +5,17 @@ import { BkeError } from '../lib/errors.ts';
 import { plural } from '../lib/text.ts';
 import { type ReleaseManifest, releaseManifest } from './manifest.ts';
 
-/** @throws BkeError BKE_MANIFEST_INVALID with one detail per mistake. */
-export async function loadManifest(path: string): Promise<ReleaseManifest> {
+/**
+ * @param file the path as the user wrote it, for messages.
+ * @throws BkeError BKE_MANIFEST_INVALID with one detail per mistake.
+ */
+export async function loadManifest(path: string, file = path): Promise<ReleaseManifest> {
   const text = await readFile(path, 'utf8').catch((cause: unknown) => {
     const missing = cause instanceof Error && 'code' in cause && cause.code === 'ENOENT';
     const why = missing ? 'there is no such file' : String(cause);
-    throw new BkeError('BKE_MANIFEST_INVALID', `can't read the release manifest ${path}: ${why}`, { cause });
+    throw new BkeError('BKE_MANIFEST_INVALID', `can't read the release manifest ${file}: ${why}`, { cause });
   });
-  return parseManifest(text, path);
+  return parseManifest(text, file);
 }
 
 /** @param file as the user wrote it, for messages. */

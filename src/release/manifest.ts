@@ -1,9 +1,9 @@
 // The release manifest: names every artifact of a release, its version and where it comes from (design section 6).
 import { z } from 'zod';
+import { platforms } from './platforms.ts';
 
-export const platforms = ['linux/amd64', 'linux/arm64'] as const;
+export type { Platform } from './platforms.ts';
 export const platform = z.enum(platforms);
-export type Platform = z.infer<typeof platform>;
 
 export const digest = z.templateLiteral([z.literal('sha256:'), z.string().regex(/^[0-9a-f]{64}$/)], {
   error: 'must be sha256: and 64 hex digits',

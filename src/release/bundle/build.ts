@@ -16,6 +16,7 @@ import { layoutSource } from '../sources/layout.ts';
 import { registrySource } from '../sources/registry.ts';
 import { urlBlob } from '../sources/url.ts';
 import type { BundleDescription } from './description.ts';
+import { type Progress, reporter } from './progress.ts';
 import { resolveArtifacts } from './resolve.ts';
 import type { Sources } from './wanted.ts';
 import { blobList, writeBundle } from './write.ts';
@@ -37,12 +38,9 @@ export interface BuildOptions {
   readonly onProgress?: (progress: BuildProgress) => void;
 }
 
-export interface BuildProgress {
+export interface BuildProgress extends Progress {
   /** resolve counts artifacts, write bytes. */
   readonly phase: 'resolve' | 'write';
-  readonly done: number;
-  readonly total: number;
-  readonly item: string;
 }
 
 export interface BuiltBundle extends Content {
@@ -55,10 +53,11 @@ export async function buildBundle(options: BuildOptions): Promise<BuiltBundle> {
   const { manifest, signKey, signal } = options;
   const platforms = chosenPlatforms(manifest, options.platforms);
   await using sources = openSources(options);
+  const report = reporter(options.onProgress);
   const total = manifest.spec.artifacts.length;
   const { entries, blobs } = await resolveArtifacts(manifest, { platforms, sources }, (item, done) => {
     signal?.throwIfAborted();
-    options.onProgress?.({ phase: 'resolve', done, total, item });
+    report({ phase: 'resolve', done, total, item });
   });
   const description: BundleDescription = {
     format: 1,
@@ -75,7 +74,7 @@ export async function buildBundle(options: BuildOptions): Promise<BuiltBundle> {
     { description, blobs, signKey },
     {
       signal,
-      onBytes: (done, bytes, item) => options.onProgress?.({ phase: 'write', done, total: bytes, item }),
+      onBytes: (done, bytes, item) => report({ phase: 'write', done, total: bytes, item }),
     },
   );
   return { path: options.output, description, ...content };

@@ -6,6 +6,7 @@ import { localRepository, parseReference } from '../oci/reference.ts';
 import type { RegistryClient } from '../oci/registry-client.ts';
 import type { Area, FileRepository, NewFile } from '../repository/store.ts';
 import type { ImageEntry } from './description.ts';
+import { type Progress, reporter } from './progress.ts';
 import { type ImageContent, readImage } from './image-content.ts';
 import type { Bundle } from './open.ts';
 
@@ -21,15 +22,9 @@ export interface LoadOptions {
   /** Blobs on their way at once. Default 4. */
   readonly concurrency?: number;
   /** Bytes handled so far (skipped ones count as handled) of all that the bundle has for these targets. */
-  readonly onProgress?: (progress: LoadProgress) => void;
+  readonly onProgress?: (progress: Progress) => void;
   /** Replace a chart of the same name and version with other content instead of refusing it. */
   readonly force?: boolean;
-}
-
-export interface LoadProgress {
-  readonly done: number;
-  readonly total: number;
-  readonly item: string;
 }
 
 export interface LoadCount {
@@ -117,6 +112,7 @@ class Load {
   readonly #targets: LoadTargets;
   readonly #options: LoadOptions;
   readonly #counts = { files: counter(), charts: counter(), images: counter() };
+  readonly #report: (progress: Progress) => void;
   /** A repository that surely has the blob: others can take it from there without sending it. */
   readonly #home = new Map<string, string>();
   #done = 0;
@@ -127,6 +123,7 @@ class Load {
     this.#bundle = bundle;
     this.#targets = targets;
     this.#options = options;
+    this.#report = reporter(options.onProgress);
   }
 
   async run(): Promise<LoadReport> {
@@ -237,7 +234,7 @@ class Load {
   #meter(item: string): (bytes: number) => void {
     return (bytes) => {
       this.#done += bytes;
-      this.#options.onProgress?.({ done: this.#done, total: this.#total, item });
+      this.#report({ done: this.#done, total: this.#total, item });
     };
   }
 }

@@ -7,10 +7,11 @@ import { type Descriptor, parseManifest } from '../oci/types.ts';
 import { imagePlatformOf } from '../oci/image-platform.ts';
 import type { BundleEntry, ImageEntry } from './description.ts';
 import type { Bundle } from './open.ts';
+import { type Progress, reporter } from './progress.ts';
 
 export interface VerifyOptions {
   readonly signal?: AbortSignal;
-  readonly onProgress?: (progress: { readonly done: number; readonly total: number; readonly item: string }) => void;
+  readonly onProgress?: (progress: Progress) => void;
 }
 
 export interface BundleFault {
@@ -43,6 +44,7 @@ function damageFault(digest: Digest, needs: Needs): BundleFault {
 async function damagedBlobs(bundle: Bundle, { signal, onProgress }: VerifyOptions): Promise<Digest[]> {
   const total = bundle.description.blobs.reduce((sum, { size }) => sum + size, 0);
   const damaged: Digest[] = [];
+  const report = reporter(onProgress);
   let done = 0;
   for (const { digest } of bundle.description.blobs) {
     const hash = createHash('sha256');
@@ -50,7 +52,7 @@ async function damagedBlobs(bundle: Bundle, { signal, onProgress }: VerifyOption
       signal?.throwIfAborted();
       hash.update(chunk);
       done += chunk.length;
-      onProgress?.({ done, total, item: digest });
+      report({ done, total, item: digest });
     }
     if (`sha256:${hash.digest('hex')}` !== digest) damaged.push(digest);
   }

@@ -1,0 +1,44 @@
+// Inputs that several bundle commands read the same way.
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { BkeError } from '../../lib/errors.ts';
+import type { InputReader } from '../../lib/input.ts';
+import { toError } from '../../lib/thrown.ts';
+import type { OpenBundleOptions } from '../../release/bundle/open.ts';
+import { type Platform, platforms } from '../../release/platforms.ts';
+import { readTrustKey } from '../../release/trust.ts';
+import type { CommandContext } from '../context.ts';
+
+export function platformsOf(read: InputReader): readonly Platform[] {
+  const given = read.texts('platform');
+  return platforms.filter((platform) => given.includes(platform));
+}
+
+export async function openOptions(context: CommandContext, read: InputReader): Promise<OpenBundleOptions> {
+  const trustKeys = await Promise.all(read.texts('trustKey').map((path) => readTrustKey(resolve(context.cwd, path))));
+  return { trustKeys, allowUnsigned: read.flag('allowUnsigned'), platforms: platformsOf(read) };
+}
+
+/** PEM texts. @throws BkeError BKE_KEY_INVALID */
+export async function readCertificates(context: CommandContext, paths: readonly string[]): Promise<string[]> {
+  return Promise.all(
+    paths.map(async (path) => {
+      const text = await readInputFile(context, path);
+      if (text.includes('-----BEGIN CERTIFICATE-----')) return text;
+      throw new BkeError('BKE_KEY_INVALID', `${path} has no certificate in PEM form`);
+    }),
+  );
+}
+
+/** Without the line end that editors add. */
+export async function readPassword(context: CommandContext, path: string): Promise<string> {
+  return (await readInputFile(context, path)).replace(/\r?\n$/, '');
+}
+
+async function readInputFile(context: CommandContext, path: string): Promise<string> {
+  try {
+    return await readFile(resolve(context.cwd, path), 'utf8');
+  } catch (cause) {
+    throw new BkeError('BKE_USAGE', `can't read ${path}: ${toError(cause).message}`, { cause });
+  }
+}

@@ -1,0 +1,52 @@
+// The work of `bke bundle inspect`.
+import { resolve } from 'node:path';
+import type { CommandInput, CommandResult } from '../../lib/command.ts';
+import { readInput } from '../../lib/input.ts';
+import { padEnd, textWidth } from '../../lib/text.ts';
+import { type BundleSummary, summarise } from '../../release/bundle/inspect.ts';
+import { openBundle } from '../../release/bundle/open.ts';
+import { readTrustKey } from '../../release/trust.ts';
+import type { CommandContext } from '../context.ts';
+
+export async function runInspect(context: CommandContext, input: CommandInput): Promise<CommandResult> {
+  const read = readInput(input);
+  const trustKeys = await Promise.all(read.texts('trustKey').map((path) => readTrustKey(resolve(context.cwd, path))));
+  await using bundle = await openBundle(resolve(context.cwd, read.requiredText('file')), {
+    trustKeys,
+    allowUnsigned: true,
+  });
+  const summary = await summarise(bundle);
+  return { kind: 'object', value: summary, text: textOf(summary) };
+}
+
+function textOf(summary: BundleSummary): string {
+  const head = [
+    ['Bundle', `${summary.name} ${summary.version}`],
+    ['Built by', `bke ${summary.bke}`],
+    ['Platforms', summary.platforms.join(', ')],
+    ['Kubernetes', summary.kubernetesVersions.join(', ') || 'none'],
+    ['Signature', summary.signature],
+    ['Size', summary.size],
+  ];
+  const rows = [
+    ['KIND', 'NAME', 'VERSION', 'PLATFORMS', 'SIZE'],
+    ...summary.entries.map(({ kind, name, version, platforms, size }) => [kind, name, version, platforms, size]),
+  ];
+  return `${aligned(head.map(([key = '', value = '']) => [`${key}:`, value]))}\n${aligned(rows)}`;
+}
+
+function aligned(rows: readonly (readonly string[])[]): string {
+  const widths = rows.reduce<number[]>(
+    (most, row) => row.map((cell, i) => Math.max(most[i] ?? 0, textWidth(cell))),
+    [],
+  );
+  return rows
+    .map(
+      (row) =>
+        `${row
+          .map((cell, i) => padEnd(cell, widths[i] ?? 0))
+          .join('   ')
+          .trimEnd()}\n`,
+    )
+    .join('');
+}
