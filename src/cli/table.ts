@@ -1,10 +1,15 @@
 // All commands. Declarations only: each loads what it runs when it runs.
+import { bundleBuild } from '../commands/bundle/build.ts';
+import { bundleInspect } from '../commands/bundle/inspect.ts';
+import { bundleLoad } from '../commands/bundle/load.ts';
+import { bundleVerify } from '../commands/bundle/verify.ts';
 import { completionCommand } from '../commands/completion/completion.ts';
 import type { Command } from '../commands/context.ts';
 import { explain } from '../commands/explain.ts';
 import { helpCommand } from '../commands/help/help.ts';
 import { operationList } from '../commands/operation/list.ts';
 import { operationShow } from '../commands/operation/show.ts';
+import { serve } from '../commands/roles/serve.ts';
 import { version } from '../commands/version.ts';
 
 const everyCommand = (): readonly Command[] => commands;
@@ -12,6 +17,11 @@ const everyCommand = (): readonly Command[] => commands;
 export const commands: readonly Command[] = [
   operationList,
   operationShow,
+  bundleBuild,
+  bundleVerify,
+  bundleInspect,
+  bundleLoad,
+  serve,
   version,
   explain,
   completionCommand(everyCommand),
