@@ -143,7 +143,7 @@ class KeyText {
     if (/bad passphrase|integrity check|bad decrypt|unable to authenticate/i.test(reason)) {
       throw this.passphraseError(`the passphrase given does not open ${this.name}`, key);
     }
-    throw this.#invalid(`can not be read (${reason})`, undefined, key);
+    throw this.#invalid('is damaged, or in a form that bke does not read', undefined, key);
   }
 
   #invalid(what: string, hint?: string, cause?: unknown): BkeError {
