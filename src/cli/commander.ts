@@ -40,7 +40,8 @@ export function parse(spec: Spec, words: readonly string[]): Parsed {
 function globalsOf(spec: Spec, values: InputReader): GlobalValues {
   const mode = values.text('progress');
   return {
-    output: outputFormat(spec, values.text('output')),
+    // A command without formats may have an --output of its own.
+    output: spec.output?.length === 0 ? undefined : outputFormat(spec, values.text('output')),
     headers: values.flag('headers'),
     quiet: values.flag('quiet'),
     verbose: values.count('verbose'),

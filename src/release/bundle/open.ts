@@ -75,8 +75,10 @@ async function openFile(path: string): Promise<FileHandle> {
     await file.close();
   } catch (cause) {
     const code = cause instanceof Error && 'code' in cause ? cause.code : '';
-    const why = code === 'ENOENT' ? 'there is no such file' : code === 'EACCES' ? 'you may not read it' : String(cause);
-    throw new BkeError('BKE_BUNDLE_UNREADABLE', `can't read the bundle ${path}: ${why}`, { cause });
+    const known = code === 'ENOENT' ? 'there is no such file' : code === 'EACCES' ? 'you may not read it' : undefined;
+    throw new BkeError('BKE_BUNDLE_UNREADABLE', `can't read the bundle ${path}: ${known ?? String(cause)}`, {
+      cause: known === undefined ? cause : undefined,
+    });
   }
   throw new BkeError('BKE_BUNDLE_UNREADABLE', `can't read the bundle ${path}: it is no plain file`);
 }
