@@ -1,8 +1,9 @@
 // A cache of folders by content outside the checkout: the key is the recipe's digest, a finished folder is renamed into place.
 import { createHash } from 'node:crypto';
-import { access, mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import path from 'node:path';
+import { exists, removeTree } from './files.ts';
 import { withLock } from './lock.ts';
 import { say, secondsSince } from './log.ts';
 
@@ -48,7 +49,7 @@ export async function cached(entry: CacheEntry, make: (dir: string) => Promise<v
     const start = performance.now();
     say(`making ${entry.kind}/${entry.name}`);
     const draft = `${target}.draft`;
-    await rm(draft, { recursive: true, force: true });
+    await removeTree(draft);
     await mkdir(draft, { recursive: true, mode: 0o755 });
     await make(draft);
     const record = { recipe: entry.recipe, seconds: Math.round((performance.now() - start) / 100) / 10 };
@@ -57,11 +58,4 @@ export async function cached(entry: CacheEntry, make: (dir: string) => Promise<v
     say(`made ${entry.kind}/${entry.name} in ${secondsSince(start)}`);
     return target;
   });
-}
-
-async function exists(file: string): Promise<boolean> {
-  return access(file).then(
-    () => true,
-    () => false,
-  );
 }

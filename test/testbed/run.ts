@@ -31,20 +31,21 @@ const lastLines = 20;
 export async function run(argv: readonly string[], options: RunOptions = {}): Promise<RunResult> {
   const [file, ...args] = argv;
   if (file === undefined) throw new TestbedError('no program to run');
-  const timeout = options.timeout ?? 60;
+  const { cwd, env, input, timeout = 60, allowed = [] } = options;
   const result = await execa(file, args, {
-    ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
-    ...(options.env === undefined ? {} : { env: options.env }),
-    ...(options.input === undefined ? { stdin: 'ignore' as const } : { input: options.input }),
+    ...(cwd === undefined ? {} : { cwd }),
+    ...(env === undefined ? {} : { env }),
+    ...(input === undefined ? { stdin: 'ignore' as const } : { input }),
     timeout: timeout * 1000,
     reject: false,
     maxBuffer: 256 * 1024 * 1024,
   });
-  const exitCode = result.exitCode ?? -1;
-  if (exitCode !== 0 && !options.allowed?.includes(exitCode)) {
-    throw new TestbedError(describeFailure(argv, { ...result, exitCode, limit: timeout }));
+  const { exitCode = -1, timedOut, stdout, stderr } = result;
+  if (exitCode !== 0 && !allowed.includes(exitCode)) {
+    const cause = 'shortMessage' in result ? result.shortMessage : '';
+    throw new TestbedError(describeFailure(argv, { exitCode, timedOut, limit: timeout, stdout, stderr, cause }));
   }
-  return { exitCode, stdout: result.stdout, stderr: result.stderr };
+  return { exitCode, stdout, stderr };
 }
 
 interface Failure {
@@ -53,14 +54,15 @@ interface Failure {
   limit: number;
   stdout: string;
   stderr: string;
-  shortMessage?: string;
+  /** Why it did not run at all. */
+  cause: string;
 }
 
 function describeFailure(argv: readonly string[], failure: Failure): string {
   const why = failure.timedOut
     ? `was stopped after ${failure.limit} s`
     : failure.exitCode === -1
-      ? `did not run: ${failure.shortMessage ?? 'unknown cause'}`
+      ? `did not run: ${failure.cause}`
       : `ended with exit code ${failure.exitCode}`;
   const output = (failure.stderr.trim() || failure.stdout.trim()).split('\n').slice(-lastLines).join('\n');
   return `${argv.slice(0, 6).join(' ')}${argv.length > 6 ? ' …' : ''} ${why}${output === '' ? '' : `\n${output}`}`;

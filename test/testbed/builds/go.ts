@@ -1,7 +1,7 @@
 // Compiles the programs of one component in a wrapper module of its own, so that no checkout of the component is needed.
 import { cp, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { run } from '../run.ts';
+import { run, TestbedError } from '../run.ts';
 import type { Arch, Component } from './component.ts';
 
 const downloadLimit = 900;
@@ -18,8 +18,9 @@ export async function moduleFolder(module: string, version: string): Promise<str
     env: { GOFLAGS: '-mod=mod', GOTOOLCHAIN: 'local' },
     timeout: downloadLimit,
   });
-  const { Dir } = JSON.parse(stdout) as { Dir: string };
-  return Dir;
+  const folder = /"Dir": "(.+)"/.exec(stdout)?.[1];
+  if (folder === undefined) throw new TestbedError(`go mod download names no folder for ${module}@${version}`);
+  return folder;
 }
 
 /** Fills `dir` with `bin/`, the kept folders and the wrapper's `go.mod` and `go.sum`. */
@@ -58,7 +59,16 @@ async function goBuild({ cwd, out, component, arch }: GoBuild): Promise<void> {
   const ldflags = ['-s', '-w', ...linkStatic, ...variables].join(' ');
   await run(
     [
-      ...['nice', '-n', '10', 'go', 'build', '-trimpath', '-o', out, '-ldflags', ldflags],
+      'nice',
+      '-n',
+      '10',
+      'go',
+      'build',
+      '-trimpath',
+      '-o',
+      out,
+      '-ldflags',
+      ldflags,
       ...(component.tags.length === 0 ? [] : ['-tags', component.tags.join(' ')]),
       ...Object.values(component.programs),
     ],

@@ -1,0 +1,35 @@
+// Debian packages that the test bed needs on this machine, installed only when missing.
+import { exists } from './files.ts';
+import { say } from './log.ts';
+import { run } from './run.ts';
+
+/** Package -> a file that only it brings; the file decides whether the package is there. */
+const packages: Record<string, string> = {
+  debootstrap: '/usr/sbin/debootstrap',
+  'debian-archive-keyring': '/usr/share/keyrings/debian-archive-keyring.gpg',
+  'systemd-container': '/usr/bin/systemd-nspawn',
+  skopeo: '/usr/bin/skopeo',
+  zstd: '/usr/bin/zstd',
+  gcc: '/usr/bin/gcc',
+  'libc6-dev': '/usr/include/features.h',
+  'libseccomp-dev': '/usr/include/seccomp.h',
+  'pkg-config': '/usr/bin/pkg-config',
+  nftables: '/usr/sbin/nft',
+  iproute2: '/usr/sbin/ip',
+  'openssh-client': '/usr/bin/ssh-keygen',
+};
+
+const installLimit = 600;
+
+/** Installs what is missing with apt-get; needs root only then. */
+export async function ensurePackages(): Promise<void> {
+  const missing: string[] = [];
+  for (const [name, file] of Object.entries(packages)) {
+    if (!(await exists(file))) missing.push(name);
+  }
+  if (missing.length === 0) return;
+  say(`installing ${missing.join(' ')}`);
+  const env = { DEBIAN_FRONTEND: 'noninteractive' };
+  await run(['apt-get', 'update'], { env, timeout: installLimit });
+  await run(['apt-get', 'install', '-y', '--no-install-recommends', ...missing], { env, timeout: installLimit });
+}
