@@ -5,8 +5,8 @@ import type { ChangeKind, ChangeRecord, ModuleChange, Observation, UndoOutcome }
 
 interface ModuleState {
   readonly loaded: boolean;
-  /** All modules of the kernel: what came with ours goes with it. */
-  readonly modules: readonly string[];
+  /** Ours and those it needs, as far as they are not loaded: what came with ours goes with it. */
+  readonly missing: readonly string[];
 }
 
 interface LoadedModule {
@@ -26,10 +26,38 @@ async function loadedModules(host: Host): Promise<LoadedModule[]> {
   });
 }
 
-async function isBuiltIn(host: Host, name: string): Promise<boolean> {
+/** `kernel/net/bridge/bridge.ko.xz` is bridge. */
+function nameIn(path: string): string {
+  return plain(
+    path
+      .split('/')
+      .at(-1)
+      ?.replace(/\.ko(\.\w+)?$/, '') ?? '',
+  );
+}
+
+async function kernelList(host: Host, file: string): Promise<string[]> {
   const release = (await host.files.read('/proc/sys/kernel/osrelease'))?.toString().trim() ?? '';
-  const list = (await host.files.read(`/lib/modules/${release}/modules.builtin`))?.toString() ?? '';
-  return list.split('\n').some((line) => plain(line.split('/').at(-1)?.replace(/\.ko$/, '') ?? '') === plain(name));
+  return (
+    (await host.files.read(`/lib/modules/${release}/${file}`, { maxBytes: 16 << 20 }))?.toString().split('\n') ?? []
+  );
+}
+
+async function isBuiltIn(host: Host, name: string): Promise<boolean> {
+  return (await kernelList(host, 'modules.builtin')).some((line) => nameIn(line) === plain(name));
+}
+
+/** All modules that modprobe loads before this one. */
+async function needsOf(host: Host, name: string): Promise<string[]> {
+  for (const line of await kernelList(host, 'modules.dep')) {
+    const [path = '', needs = ''] = line.split(':');
+    if (nameIn(path) === plain(name))
+      return needs
+        .split(' ')
+        .filter((need) => need !== '')
+        .map(nameIn);
+  }
+  return [];
 }
 
 /** A module may work without being referred to: a filter on bridges that others have meanwhile must stay. */
@@ -42,9 +70,10 @@ async function serves(host: Host, name: string): Promise<boolean> {
 }
 
 async function observe(host: Host, change: ModuleChange): Promise<Observation<ModuleState>> {
-  const modules = (await loadedModules(host)).map((module) => module.name);
-  const loaded = modules.includes(plain(change.name)) || (await isBuiltIn(host, change.name));
-  const before: ModuleState = { loaded, modules };
+  const present = (await loadedModules(host)).map((module) => module.name);
+  const loaded = present.includes(plain(change.name)) || (await isBuiltIn(host, change.name));
+  const all = [plain(change.name), ...(await needsOf(host, change.name))];
+  const before: ModuleState = { loaded, missing: all.filter((name) => !present.includes(name)) };
   return { satisfied: loaded, before, action: loaded ? 'none' : 'create' };
 }
 
@@ -61,15 +90,13 @@ async function unload(host: Host, names: readonly string[]): Promise<string[]> {
 }
 
 async function undo(host: Host, record: ChangeRecord<ModuleChange, ModuleState>): Promise<UndoOutcome> {
-  const name = plain(record.last.name);
-  const first = record.first;
-  if (!(await loadedModules(host)).some((module) => module.name === name)) return { result: 'already' };
-  if (await serves(host, name)) return { result: 'kept', why: 'in use by a bridge of this host' };
-  const applied = record.applied?.modules ?? [name];
-  const came = applied.filter((module) => !first.modules.includes(module));
-  const stays = await unload(host, [...new Set([name, ...came])]);
-  if (!stays.includes(name)) return { result: 'undone' };
-  return { result: 'kept', why: 'in use: it goes with the next boot' };
+  const { missing } = record.first;
+  const loaded = await loadedModules(host);
+  if (!loaded.some((module) => missing.includes(module.name))) return { result: 'already' };
+  if (await serves(host, record.last.name)) return { result: 'kept', why: 'in use by a bridge of this host' };
+  const stays = await unload(host, missing);
+  if (stays.length === 0) return { result: 'undone' };
+  return { result: 'kept', why: `in use: ${stays.join(', ')} will be gone after the next boot` };
 }
 
 export const moduleKind: ChangeKind<ModuleChange, ModuleState> = {

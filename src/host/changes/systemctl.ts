@@ -75,16 +75,27 @@ export async function startAnew(host: Host, name: string): Promise<void> {
   }
 }
 
+async function enablementFolders(host: Host): Promise<string[]> {
+  const names = await host.files.list(unitDirectory);
+  return names.filter((name) => /\.(wants|requires)$/.test(name)).map((name) => join(unitDirectory, name));
+}
+
+export async function emptyEnablementFolders(host: Host): Promise<string[]> {
+  const empty: string[] = [];
+  for (const path of await enablementFolders(host)) {
+    if ((await host.files.list(path)).length === 0) empty.push(path);
+  }
+  return empty;
+}
+
 /** Links by which a unit is started with others; systemctl does not always take them away once the unit's file is gone. */
 export async function removeEnablement(host: Host, name: string): Promise<void> {
-  for (const folder of await host.files.list(unitDirectory)) {
-    if (!folder.endsWith('.wants') && !folder.endsWith('.requires')) continue;
-    const path = join(unitDirectory, folder, name);
+  for (const folder of await enablementFolders(host)) {
+    const path = join(folder, name);
     if ((await host.files.stat(path))?.type !== 'link') continue;
     const target = await host.files.readLink(path);
     if (target !== join(unitDirectory, name) && target !== `../${name}`) continue;
     await host.files.remove(path);
-    if ((await host.files.list(join(unitDirectory, folder))).length === 0)
-      await host.files.remove(join(unitDirectory, folder));
+    if ((await host.files.list(folder)).length === 0) await host.files.remove(folder);
   }
 }

@@ -13,6 +13,7 @@ import {
   undoFile,
 } from './file-state.ts';
 import {
+  emptyEnablementFolders,
   isUp,
   lastLog,
   removeEnablement,
@@ -30,6 +31,8 @@ interface UnitState {
   readonly file: FileState;
   readonly enabled: boolean;
   readonly running: boolean;
+  /** Directories for links of enabled units that were there and empty: systemctl removes such a one with the last link in it. */
+  readonly emptyFolders: readonly string[];
 }
 
 function pathOf(change: UnitChange): string {
@@ -51,7 +54,11 @@ function isWanted(change: UnitChange, file: FileState, unit: UnitProperties): bo
 async function observe(host: Host, change: UnitChange, keeper: Keeper): Promise<Observation<UnitState>> {
   const unit = await showUnit(host, change.name);
   const file = await fileState(host, pathOf(change));
-  const state = { enabled: unit.enabled === 'enabled', running: isUp(unit) };
+  const state = {
+    enabled: unit.enabled === 'enabled',
+    running: isUp(unit),
+    emptyFolders: await emptyEnablementFolders(host),
+  };
   if (isWanted(change, file, unit)) return { satisfied: true, before: { file, ...state }, action: 'none' };
   requireReplaceable(host, pathOf(change), file);
   const before: UnitState = { file: await keptState(host, pathOf(change), keeper), ...state };
@@ -94,6 +101,13 @@ async function quiet(host: Host, name: string, first: UnitState, now: UnitProper
   return stop || disable;
 }
 
+async function makeAgain(host: Host, folders: readonly string[]): Promise<void> {
+  for (const path of folders) {
+    if ((await host.files.stat(path)) === undefined)
+      await host.files.makeDirectory(path, { mode: 0o755, uid: 0, gid: 0 });
+  }
+}
+
 async function revive(host: Host, name: string, first: UnitState, fileChanged: boolean): Promise<void> {
   const now = await showUnit(host, name);
   if (first.enabled && now.enabled !== 'enabled') await systemctl(host, 'enable', name);
@@ -108,6 +122,7 @@ async function undo(host: Host, record: ChangeRecord<UnitChange, UnitState>, kee
   const quieted = await quiet(host, name, first, await showUnit(host, name));
   const owned = { path, first: first.file, isOurs: (state: FileState) => isOurs(record, state) };
   const outcome = await undoFile(host, owned, keeper);
+  await makeAgain(host, first.emptyFolders);
   await systemctl(host, 'daemon-reload');
   await revive(host, name, first, outcome.result !== 'already');
   const dropIns = await host.files.list(`${path}.d`);

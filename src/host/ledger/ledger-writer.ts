@@ -4,7 +4,7 @@ import { BkeError } from '../../lib/errors.ts';
 import type { Change, Observation, Scope, UndoOutcome } from '../changes/change.ts';
 import { kindOf } from '../changes/kinds.ts';
 import { removeTree } from '../changes/remove-tree.ts';
-import type { Host, LeftPath } from '../host.ts';
+import type { FileType, Host, LeftPath } from '../host.ts';
 import { encodeLine, type LedgerContent, type LedgerEntry, ledgerFormat, readEntries } from './entries.ts';
 import { makeDirectories, PreviewKeeper, rootOnlyDirectory, StoreKeeper } from './keeper.ts';
 import type { ApplyResult, Ledger, LedgerOptions, LedgerRemoval, LedgerResource } from './ledger.ts';
@@ -77,8 +77,19 @@ export class LedgerWriter extends ViewOfLedger implements Ledger {
     const plain: Change = { kind: 'directory', path, mode: 0o755 };
     const life = this.lives.get(kindOf(plain).key(plain));
     const there = await this.host.files.stat(path);
+    if (there !== undefined) await this.#requireDirectory(path, there.type);
     if (there === undefined || life?.pending === true) await this.#applyOne(scope, life?.record.last ?? plain);
     else await this.#claim(scope, life);
+  }
+
+  /** Before anything is written down: below something that is no directory nothing can be put. */
+  async #requireDirectory(path: string, type: FileType): Promise<void> {
+    const real = type === 'link' ? await this.host.files.realPath(path) : path;
+    if (real !== undefined && (await this.host.files.stat(real))?.type === 'directory') return;
+    throw new BkeError('BKE_PATH_IN_THE_WAY', `${path} is a ${type}, and a directory is needed there`, {
+      host: this.host.name,
+      hint: 'Move it away, then run the same command again.',
+    });
   }
 
   async #applyOne(scope: Scope, change: Change): Promise<ApplyResult> {

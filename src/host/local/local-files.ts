@@ -153,7 +153,7 @@ export class LocalFiles implements HostFiles {
       try {
         return (await this.#fs.readdir(real)).sort();
       } catch (thrown) {
-        if (errnoOf(thrown) === 'ENOENT') return [];
+        if (isMissing(thrown)) return [];
         throw thrown;
       }
     });
