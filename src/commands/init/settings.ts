@@ -9,7 +9,7 @@ import {
   type SettingsLayer,
 } from '../../config/bootstrap.ts';
 import { type Problem, refuseProblems } from '../../config/problem.ts';
-import { loadYaml } from '../../config/yaml-file.ts';
+import { readYaml } from '../../config/read-yaml.ts';
 import type { Host } from '../../host/host.ts';
 import { BkeError } from '../../lib/errors.ts';
 import type { InputReader } from '../../lib/input.ts';
@@ -67,7 +67,10 @@ async function readConfigFile(context: CommandContext, name: string | undefined)
       `${name} can not be read: ${error instanceof Error ? error.message : String(error)}`,
     );
   });
-  return { path, ...loadYaml(text, name, bootstrapFile) };
+  const result = readYaml(text, name, bootstrapFile);
+  return 'value' in result
+    ? { path, value: result.value, problems: [] }
+    : { path, value: undefined, problems: result.problems };
 }
 
 function fileLayers({ path, value }: ConfigFile): SettingsLayer[] {

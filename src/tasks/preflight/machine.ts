@@ -23,6 +23,12 @@ export interface RuntimeFound {
   readonly ours: boolean;
 }
 
+export interface FreeSpace {
+  /** Mount point. */
+  readonly fileSystem: string;
+  readonly bytes: number;
+}
+
 export interface Machine {
   readonly hostname: string;
   readonly root: boolean;
@@ -38,8 +44,8 @@ export interface Machine {
   readonly cgroup: 'v1' | 'v2' | 'hybrid' | 'none';
   readonly now: Date;
   readonly listeners: readonly Listener[];
-  /** Free bytes for us at each path of the needs. */
-  readonly free: ReadonlyMap<string, number>;
+  /** Where each path of the needs will be, and the free bytes there. */
+  readonly free: ReadonlyMap<string, FreeSpace>;
   /** Programs of the needs that are not there. */
   readonly missingTools: readonly string[];
   /** Every existing directory on the way to the paths that must be reachable. */

@@ -20,17 +20,24 @@ function owner({ pid, program, address, port }: Listener): string {
   return `${program ?? 'a program'} (pid ${pid})`;
 }
 
-/** What is wanted on one file system counts together only where the caller names one path for it. */
 export const diskCheck: Check = {
   name: 'disk-space',
   title: 'There is room for the bundle',
-  inspect: ({ machine, needs }) =>
-    needs.space.flatMap(({ path, bytes, use }) => {
-      const free = machine.free.get(path);
-      if (free === undefined || free >= bytes) return [];
-      const message = `${path} has ${formatBytes(free)} free, ${use} needs ${formatBytes(bytes)} (${bytes} bytes)`;
+  inspect: ({ machine, needs }) => {
+    const wanted = needs.space.flatMap((need) => {
+      const free = machine.free.get(need.path);
+      return free === undefined ? [] : [{ ...need, free }];
+    });
+    // What is wanted on one file system is wanted together.
+    return [...Map.groupBy(wanted, ({ free }) => free.fileSystem).values()].flatMap((group) => {
+      const bytes = group.reduce((sum, need) => sum + need.bytes, 0);
+      const free = group[0]?.free.bytes ?? 0;
+      if (free >= bytes) return [];
+      const parts = group.map(({ use, path }) => `${use} in ${path}`).join(', ');
+      const message = `${group[0]?.free.fileSystem} has ${formatBytes(free)} free, and ${formatBytes(bytes)} (${bytes} bytes) are needed: ${parts}`;
       return [error(message, 'Free some space there, or name another disk with --data-dir.')];
-    }),
+    });
+  },
 };
 
 export const reachableCheck: Check = {

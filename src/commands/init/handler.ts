@@ -1,0 +1,109 @@
+// The work of `bke init`: settings, bundle and checks first, then the question, then the phases.
+import { hostname } from 'node:os';
+import type { Host } from '../../host/host.ts';
+import { isBuiltBinary } from '../../lib/assets.ts';
+import type { CommandInput, CommandResult } from '../../lib/command.ts';
+import { BkeError } from '../../lib/errors.ts';
+import { type InputReader, readInput } from '../../lib/input.ts';
+import { bkeVersion } from '../../lib/version.ts';
+import type { Platform } from '../../release/manifest.ts';
+import type { ProgramArtifact } from '../../tasks/node/programs.ts';
+import { readAddresses } from '../../tasks/preflight/addresses.ts';
+import { scopeOfPhase, servicesPhases } from '../../tasks/services/phases.ts';
+import type { CommandContext } from '../context.ts';
+import { type InitContent, openContent } from './content.ts';
+import { parameterLines } from './parameters.ts';
+import { checkServicesHost } from './preflight.ts';
+import { runOnThisHost } from './run.ts';
+import { gatherSettings, type InitSettings } from './settings.ts';
+
+export async function runInit(context: CommandContext, input: CommandInput): Promise<CommandResult> {
+  const host = await context.openLocalHost();
+  try {
+    await prepare(context, readInput(input), host);
+    return { kind: 'none' };
+  } finally {
+    await host.close();
+  }
+}
+
+async function prepare(context: CommandContext, input: InputReader, host: Host): Promise<void> {
+  const bke = await ownBinary(host);
+  const settings = await gatherSettings(context, input, { host, addresses: await readAddresses(host) });
+  const content = await openContent(context, input, { host, path: settings.bundle, platform: ownPlatform() });
+  try {
+    const binaryBytes = (await host.files.stat(bke.source))?.size ?? 0;
+    await checkServicesHost(context, { host, settings, content, binaryBytes, ignored: input.texts('ignoreCheck') });
+    await apply(context, input, { host, bke, settings, content });
+  } finally {
+    await content.bundle?.close();
+  }
+}
+
+interface Prepared {
+  readonly host: Host;
+  readonly bke: ProgramArtifact;
+  readonly settings: InitSettings;
+  readonly content: InitContent;
+}
+
+async function apply(context: CommandContext, input: InputReader, prepared: Prepared): Promise<void> {
+  const { host, bke, settings, content } = prepared;
+  const dryRun = input.flag('dryRun');
+  context.note(settings.repeated ? 'bke init, again, with:' : 'bke init with:');
+  for (const line of parameterLines({ settings, content: content.content, bundle: content.bundle })) context.note(line);
+  if (!dryRun && !(await confirmed(context, input))) {
+    context.note('Nothing was done.');
+    return;
+  }
+  const phases = servicesPhases({
+    host: host.name,
+    hostname: hostname(),
+    settings: settings.settings,
+    content: content.content,
+    bundle: content.bundle,
+    loaded: dryRun && content.loaded,
+    bke,
+    now: context.now(),
+  });
+  const result = await runOnThisHost(context, {
+    host,
+    action: 'init',
+    phases,
+    dryRun,
+    scopeOf: scopeOfPhase,
+    next: (outcome) => (outcome === 'done' && !dryRun ? ['bke status', 'bke reset --all --mount --dry-run'] : []),
+  });
+  if (!dryRun) context.note(summary(settings, result.changed));
+}
+
+function confirmed(context: CommandContext, input: InputReader): Promise<boolean> {
+  return context.confirm({
+    question: 'Set this host up so?',
+    yes: input.flag('yes'),
+    rerun: `bke ${[...context.argv, '--yes'].join(' ')}`,
+  });
+}
+
+/** The running bke as something to install. @throws BkeError BKE_BUILT_BINARY_NEEDED when run from source. */
+async function ownBinary(host: Host): Promise<ProgramArtifact> {
+  if (!(await isBuiltBinary())) {
+    throw new BkeError('BKE_BUILT_BINARY_NEEDED', 'bke init installs the running bke, and this one runs from source', {
+      hint: 'npm run build, then use dist/bke-linux-<arch>.',
+    });
+  }
+  const source = process.execPath;
+  return { name: 'bke', version: await bkeVersion(), type: 'binary', source, digest: await host.files.digest(source) };
+}
+
+/** Changes are made by the bke on the host itself, so its architecture is this process's. */
+function ownPlatform(): Platform {
+  return process.arch === 'arm64' ? 'linux/arm64' : 'linux/amd64';
+}
+
+/** What stands, and what does not yet. */
+function summary({ settings: { domain, ports } }: InitSettings, changed: boolean): string {
+  const stands = `image registry https://${domain}:${ports.registry}, files https://${domain}:${ports.files}, charts https://${domain}:${ports.charts}, containerd`;
+  const begin = changed ? 'Stands' : 'Nothing to do. Stands';
+  return `${begin}: ${stands}.\nThe bootstrap cluster is not part of this bke yet.`;
+}

@@ -1,0 +1,90 @@
+// Runs an operation on this host under its ledger: the lock first, then the journal; a dry run takes neither.
+import type { OperationAction, Outcome } from '../../api/events.ts';
+import { kindOf } from '../../host/changes/kinds.ts';
+import type { Change, Scope } from '../../host/changes/change.ts';
+import type { Host } from '../../host/host.ts';
+import { openLedger, readLedger } from '../../host/ledger/ledger.ts';
+import { newOperationId } from '../../operations/journal.ts';
+import { runLocalOperation, throwUnlessDone } from '../../operations/local-operation.ts';
+import type { OperationResult, Phase, StepBinding } from '../../operations/operation.ts';
+import { createTaskScope } from '../../operations/task-scope.ts';
+import type { TaskScope } from '../../tasks/task.ts';
+import type { CommandContext } from '../context.ts';
+
+export interface HostOperation {
+  readonly host: Host;
+  readonly action: OperationAction;
+  readonly phases: readonly Phase<TaskScope>[];
+  readonly dryRun: boolean;
+  /** Whose reset undoes what a phase changes. */
+  readonly scopeOf: (phase: string) => Scope;
+  readonly next: (outcome: Outcome) => readonly string[];
+}
+
+/** @throws BkeError BKE_LOCKED where another bke works on this host; what the operation failed with. */
+export async function runOnThisHost(context: CommandContext, operation: HostOperation): Promise<OperationResult> {
+  return operation.dryRun ? planOnThisHost(context, operation) : changeThisHost(context, operation);
+}
+
+const describe = (change: Change): string => kindOf(change).describe(change);
+
+async function planOnThisHost(context: CommandContext, operation: HostOperation): Promise<OperationResult> {
+  const ledger = await readLedger(operation.host);
+  const createScope = (binding: StepBinding): TaskScope =>
+    createTaskScope(
+      {
+        host: operation.host,
+        scope: operation.scopeOf(binding.place.phase),
+        now: context.now,
+        describe,
+        dryRun: true,
+        ledger,
+      },
+      binding,
+    );
+  return run(context, operation, createScope);
+}
+
+async function changeThisHost(context: CommandContext, operation: HostOperation): Promise<OperationResult> {
+  const id = newOperationId(operation.action, context.now());
+  const command = `bke ${operation.action}`;
+  const ledger = await openLedger(operation.host, { operation: id, command, signal: context.signal });
+  try {
+    const createScope = (binding: StepBinding): TaskScope =>
+      createTaskScope(
+        {
+          host: operation.host,
+          scope: operation.scopeOf(binding.place.phase),
+          now: context.now,
+          describe,
+          dryRun: false,
+          ledger,
+        },
+        binding,
+      );
+    const result = await run(context, operation, createScope, id);
+    await ledger.finish();
+    return result;
+  } finally {
+    await ledger.close();
+  }
+}
+
+async function run(
+  context: CommandContext,
+  { action, phases, dryRun, next }: HostOperation,
+  createScope: (binding: StepBinding) => TaskScope,
+  id?: string,
+): Promise<OperationResult> {
+  const result = await runLocalOperation(context, {
+    ...(id === undefined ? {} : { id }),
+    action,
+    target: 'this host',
+    phases,
+    dryRun,
+    createScope,
+    next,
+  });
+  throwUnlessDone(result);
+  return result;
+}

@@ -1,0 +1,69 @@
+// bke status: what stands on this host, service by service.
+import type { Column } from '../lib/command.ts';
+import type { ServicesStatus, ServiceStatus } from '../tasks/services/status.ts';
+import type { Command, CommandContext } from './context.ts';
+
+const columns: readonly Column[] = [
+  { title: 'name', field: 'name' },
+  { title: 'state', field: 'state' },
+  { title: 'version', field: 'version' },
+  { title: 'address', field: 'address' },
+  { title: 'data', field: 'data' },
+  { title: 'since', field: 'age' },
+  { title: 'unit', field: 'unit', wide: true },
+  { title: 'reason', field: 'reason', wide: true },
+];
+
+export const status: Command = {
+  path: ['status'],
+  group: 'bootstrap',
+  summary: 'Show the local services of this host',
+  description:
+    'For each service: its state, version, address, size of its data and since when. Healthy means that it was asked over HTTPS, as other hosts ask it, and answered. Exit code 1 where something that should run does not.',
+  examples: [
+    { command: 'bke status', says: 'one line per service' },
+    { command: 'bke status -o wide', says: 'also units, and why a service is not healthy' },
+    { command: 'bke status -o json', says: 'the same for programs' },
+  ],
+  output: ['table', 'wide', 'json', 'yaml', 'name'],
+  run: async (context) => {
+    const { readStatus } = await import('../tasks/services/status.ts');
+    const host = await context.openLocalHost();
+    try {
+      const found = await readStatus(host);
+      const empty = 'This host is not initialised: it has no local services. bke init sets them up.';
+      if (found === undefined) return { kind: 'list', items: [], columns, empty };
+      noteTroubles(context, found);
+      const { formatBytes } = await import('../lib/bytes.ts');
+      const { formatDuration } = await import('../lib/duration.ts');
+      const items = found.services.map((service) => ({
+        ...service,
+        ...(service.dataBytes === undefined ? {} : { data: formatBytes(service.dataBytes) }),
+        ...(service.since === undefined
+          ? {}
+          : { age: formatDuration(context.now().getTime() - Date.parse(service.since)) }),
+      }));
+      return { kind: 'list', items, columns, empty, exitCode: found.services.every(isHealthy) ? 0 : 1 };
+    } finally {
+      await host.close();
+    }
+  },
+};
+
+function isHealthy({ state }: ServiceStatus): boolean {
+  return state === 'healthy';
+}
+
+/** What a person has to know besides the table. */
+function noteTroubles(context: CommandContext, { services, content }: ServicesStatus): void {
+  for (const { name, state, reason } of services) {
+    if (reason !== undefined) context.note(`${name} is ${state}: ${reason}`);
+  }
+  if (content === undefined) {
+    context.note('The last bke init did not come to its end: run it again with its bundle.');
+  } else if (content.bundle.signature !== 'trusted') {
+    context.note(
+      `The bundle ${content.bundle.name} ${content.bundle.version} is ${content.bundle.signature === 'unsigned' ? 'not signed' : 'signed by nobody trusted here'}.`,
+    );
+  }
+}

@@ -1,0 +1,158 @@
+import { describe, expect, it } from 'vitest';
+import type { HostNeeds } from '../../../../src/tasks/preflight/check.ts';
+import type { Machine } from '../../../../src/tasks/preflight/machine.ts';
+import { checks, inspectHost, refuseFindings } from '../../../../src/tasks/preflight/run.ts';
+
+const fit: Machine = {
+  hostname: 'boot',
+  root: true,
+  system: 'Linux',
+  architecture: 'x86_64',
+  glibc: '2.36',
+  glibcxx: '3.4.30',
+  systemd: { running: true, version: 252 },
+  cgroup: 'v2',
+  now: new Date('2026-11-30T10:00:00Z'),
+  listeners: [],
+  free: new Map([
+    ['/data', { fileSystem: '/', bytes: 1000 }],
+    ['/usr/local', { fileSystem: '/', bytes: 1000 }],
+  ]),
+  missingTools: [],
+  directories: [{ path: '/', mode: 0o755, type: 'directory' }],
+  runtimes: [{ what: 'containerd.service (active)', ours: true }],
+  firewalls: [],
+};
+const needs: HostNeeds = {
+  ports: [{ port: 40_443, use: 'image registry' }],
+  space: [
+    { path: '/data', bytes: 600, use: 'the bundle' },
+    { path: '/usr/local', bytes: 300, use: 'the programs' },
+  ],
+  tools: [],
+  reachable: ['/data'],
+  runtime: true,
+};
+
+const inspect = (change: Partial<Machine>, ignored: readonly string[] = []) =>
+  inspectHost({ machine: { ...fit, ...change }, needs }, ignored).map(
+    ({ check, severity, message }) => `${check} ${severity}: ${message}`,
+  );
+
+describe('checks before anything is changed', () => {
+  it('find nothing on a host that is fit', () => {
+    expect(inspect({})).toEqual([]);
+  });
+
+  it.each<[string, Partial<Machine>, string]>([
+    ['root', { root: false }, 'root error: bke does not run as root'],
+    [
+      'the architecture',
+      { architecture: 'riscv64' },
+      'platform error: this is Linux on riscv64; bke has programs for Linux on x86_64 and aarch64',
+    ],
+    ['an old C library', { glibc: '2.17' }, 'libraries error: glibc is 2.17, bke needs 2.28 or newer'],
+    ['another C library', { glibc: undefined }, 'libraries error: the C library is not glibc, which bke needs'],
+    [
+      'an old C++ library',
+      { glibcxx: '3.4.9' },
+      'libraries error: libstdc++ has symbols up to GLIBCXX_3.4.9, bke needs GLIBCXX_3.4.25 (GCC 8)',
+    ],
+    [
+      'no systemd',
+      { systemd: { running: false, version: undefined } },
+      'systemd error: systemd is not running as the first process',
+    ],
+    [
+      'an old systemd',
+      { systemd: { running: true, version: 219 } },
+      'systemd error: systemd is 219, bke needs 239 or newer',
+    ],
+    [
+      'a host name no node can have',
+      { hostname: 'Node_01' },
+      'hostname error: the host name "Node_01" is no valid node name',
+    ],
+    [
+      'a clock that was never set',
+      { now: new Date(0) },
+      'clock error: the clock says 1970-01-01T00:00:00.000Z: it was never set',
+    ],
+    ['no control groups', { cgroup: 'none' }, 'cgroup error: no control groups are mounted below /sys/fs/cgroup'],
+    ['missing programs', { missingTools: ['mount', 'df'] }, 'tools error: missing: mount, df'],
+    [
+      'a busy port, with its program',
+      { listeners: [{ port: 40_443, address: '*', pid: 77, program: 'nc', ours: false }] },
+      'ports error: port 40443 (image registry) is in use by nc (pid 77)',
+    ],
+    [
+      'a busy port of nobody that can be seen',
+      { listeners: [{ port: 40_443, address: '127.0.0.1', pid: undefined, program: undefined, ours: false }] },
+      'ports error: port 40443 (image registry) is in use by an unknown program on 127.0.0.1:40443',
+    ],
+    [
+      'a full disk, with all that is wanted on it',
+      { free: new Map(['/data', '/usr/local'].map((path) => [path, { fileSystem: '/', bytes: 899 }])) },
+      'disk-space error: / has 899 B free, and 900 B (900 bytes) are needed: the bundle in /data, the programs in /usr/local',
+    ],
+    [
+      'a directory that lets nobody through',
+      { directories: [{ path: '/data', mode: 0o700, type: 'directory' }] },
+      'data-dir error: /data (mode 0700) lets nobody but its owner through',
+    ],
+    [
+      'a link on the way',
+      { directories: [{ path: '/data', mode: 0o777, type: 'link' }] },
+      'data-dir error: /data is no directory but a link',
+    ],
+    [
+      'a foreign runtime',
+      { runtimes: [{ what: 'docker.service (active)', ours: false }] },
+      'container-runtime error: docker.service (active) is not of bke',
+    ],
+  ])('find %s', (_, change, finding) => {
+    expect(inspect(change)).toEqual([finding]);
+  });
+
+  it('let our own services keep their ports', () => {
+    expect(inspect({ listeners: [{ port: 40_443, address: '*', pid: 7, program: 'registry', ours: true }] })).toEqual(
+      [],
+    );
+  });
+
+  it('warn, and do not refuse, where things work but a person should know', () => {
+    expect(inspect({ cgroup: 'v1', firewalls: ['firewalld'] }).map((finding) => finding.slice(0, 20))).toEqual([
+      'cgroup warning: cont',
+      'firewall warning: fi',
+    ]);
+    expect(() => refuseFindings(inspectHost({ machine: { ...fit, cgroup: 'v1' }, needs }), 'boot')).not.toThrow();
+  });
+
+  it('tell everything at once, with one mend under what shares it', () => {
+    const runtimes = ['docker.service (active)', 'kubelet.service (failed)'].map((what) => ({ what, ours: false }));
+    const findings = inspectHost({ machine: { ...fit, root: false, runtimes }, needs });
+    expect(() => refuseFindings(findings, 'boot')).toThrow(
+      expect.objectContaining({
+        code: 'BKE_PREFLIGHT_FAILED',
+        host: 'boot',
+        message: '3 problems found before anything was changed',
+        details: [
+          'root: bke does not run as root',
+          '  -> Run the same command with sudo.',
+          'container-runtime: docker.service (active) is not of bke',
+          'container-runtime: kubelet.service (failed) is not of bke',
+          expect.stringMatching(/^ {2}-> bke never stops or removes what others installed/),
+        ],
+      }),
+    );
+  });
+
+  it('leave out what is ignored by name, and take no name that is none', () => {
+    expect(inspect({ root: false }, ['root'])).toEqual([]);
+    expect(() => inspect({}, ['roots'])).toThrow('there is no check named roots');
+  });
+
+  it('have names that are all different', () => {
+    expect(new Set(checks.map(({ name }) => name)).size).toBe(checks.length);
+  });
+});
