@@ -7,14 +7,21 @@ import { completionCommand } from '../commands/completion/completion.ts';
 import type { Command } from '../commands/context.ts';
 import { explain } from '../commands/explain.ts';
 import { helpCommand } from '../commands/help/help.ts';
+import { init } from '../commands/init/init.ts';
 import { operationList } from '../commands/operation/list.ts';
 import { operationShow } from '../commands/operation/show.ts';
 import { serve } from '../commands/roles/serve.ts';
+import { start, stop } from '../commands/start-stop.ts';
+import { status } from '../commands/status.ts';
 import { version } from '../commands/version.ts';
 
 const everyCommand = (): readonly Command[] => commands;
 
 export const commands: readonly Command[] = [
+  init,
+  status,
+  start,
+  stop,
   operationList,
   operationShow,
   bundleBuild,

@@ -1,13 +1,12 @@
 // The bundle `bke init` loads, opened and verified before anything changes; or what an earlier init loaded.
-import { resolve } from 'node:path';
 import type { Host } from '../../host/host.ts';
 import { BkeError } from '../../lib/errors.ts';
 import type { InputReader } from '../../lib/input.ts';
 import { type Bundle, openBundle } from '../../release/bundle/open.ts';
-import type { Platform } from '../../release/manifest.ts';
-import { readTrustKey } from '../../release/trust.ts';
+import type { Platform } from '../../release/platforms.ts';
 import { contentOf } from '../../tasks/services/content.ts';
 import { type ContentRecord, readContent } from '../../tasks/services/records.ts';
+import { openOptions } from '../bundle/inputs.ts';
 import type { CommandContext } from '../context.ts';
 
 export interface InitContent {
@@ -35,9 +34,8 @@ export async function openContent(
     if (recorded === undefined) throw bundleNeeded();
     return { content: recorded, bundle: undefined, loaded: true };
   }
-  const trustKeys = await Promise.all(input.texts('trustKey').map((path) => readTrustKey(resolve(context.cwd, path))));
-  const allowUnsigned = input.flag('allowUnsigned');
-  const bundle = await openBundle(request.path, { trustKeys, allowUnsigned, platforms: [request.platform] });
+  const options = { ...(await openOptions(context, input)), platforms: [request.platform] };
+  const bundle = await openBundle(request.path, options);
   try {
     const content = contentOf(bundle, request.platform);
     return { content, bundle, loaded: recorded?.bundle.digest === content.bundle.digest };

@@ -6,7 +6,7 @@ import type { CommandInput, CommandResult } from '../../lib/command.ts';
 import { BkeError } from '../../lib/errors.ts';
 import { type InputReader, readInput } from '../../lib/input.ts';
 import { bkeVersion } from '../../lib/version.ts';
-import type { Platform } from '../../release/manifest.ts';
+import type { Platform } from '../../release/platforms.ts';
 import type { ProgramArtifact } from '../../tasks/node/programs.ts';
 import { readAddresses } from '../../tasks/preflight/addresses.ts';
 import { scopeOfPhase, servicesPhases } from '../../tasks/services/phases.ts';

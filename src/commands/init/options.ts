@@ -2,6 +2,7 @@
 import type { Ports, SettingsLayer } from '../../config/bootstrap.ts';
 import type { OptionSpec } from '../../lib/command.ts';
 import type { InputReader } from '../../lib/input.ts';
+import { trustOptions } from '../bundle/options.ts';
 
 export const initOptions: readonly OptionSpec[] = [
   { name: 'config', type: 'path', placeholder: 'FILE', summary: 'bootstrap.yaml; options win over it' },
@@ -11,14 +12,7 @@ export const initOptions: readonly OptionSpec[] = [
     placeholder: 'FILE',
     summary: 'bundle with the programs, files, charts and images to serve',
   },
-  {
-    name: 'trust-key',
-    type: 'path',
-    placeholder: 'FILE',
-    repeatable: true,
-    summary: 'public key (PEM) bundles may be signed with, beside the built-in ones',
-  },
-  { name: 'allow-unsigned', type: 'flag', summary: 'take a bundle that nobody trusted here has signed' },
+  ...trustOptions,
   {
     name: 'host-ip',
     type: 'text',

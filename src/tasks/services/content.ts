@@ -4,7 +4,7 @@ import { digestOf } from '../../lib/digest.ts';
 import { BkeError } from '../../lib/errors.ts';
 import type { BundleDescription, FileEntry, ImageEntry } from '../../release/bundle/description.ts';
 import type { Bundle } from '../../release/bundle/open.ts';
-import type { Platform } from '../../release/manifest.ts';
+import type { Platform } from '../../release/platforms.ts';
 import { mirroredRegistries } from '../node/registries.ts';
 import { type ContentRecord, type ProgramName, type ProgramRecord, programNames } from './records.ts';
 

@@ -12,15 +12,13 @@ export interface FilesParameters {
   readonly bke: ProgramArtifact;
   /** PEM of the site CA. */
   readonly ca: string;
-  /** Of the serving certificate. */
-  readonly leafDigest: string;
 }
 
 export const filesTask: Task<FilesParameters> = {
   name: 'services/files',
   title: ({ bke }) => `File and chart repository (bke ${bke.version})`,
   timeoutMs: 3 * 60_000,
-  run: async (scope, { settings, bke, ca, leafDigest }) => {
+  run: async (scope, { settings, bke, ca }) => {
     const installed = await installPrograms(scope, bke);
     await scope.apply({
       kind: 'unit',
@@ -28,7 +26,8 @@ export const filesTask: Task<FilesParameters> = {
       text: await renderFilesUnit(settings, await installed.path('bke')),
       enabled: true,
       running: true,
-      restartKey: restartKey(leafDigest, bke.digest),
+      // A new certificate is read by itself.
+      restartKey: restartKey(bke.digest),
     });
     await waitForService(scope, { settings, ca, service: 'files' });
     await waitForService(scope, { settings, ca, service: 'charts' });

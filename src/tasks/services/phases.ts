@@ -131,7 +131,7 @@ function filesStep({ settings, bke }: ServicesPlan, made: Made): Step<TaskScope>
     name: filesTask.name,
     title: `File and chart repository (bke ${bke.version})`,
     timeoutMs: filesTask.timeoutMs,
-    run: (scope) => filesTask.run(scope, { settings, bke, ...certificatesOf(made) }),
+    run: (scope) => filesTask.run(scope, { settings, bke, ca: certificatesOf(made).ca }),
   };
 }
 
