@@ -1,23 +1,23 @@
 // What a handler gets in production; main() may be given parts of it by tests.
-import type { EventSink } from '../api/events.ts';
 import type { CommandContext } from '../commands/context.ts';
 import type { Host } from '../host/host.ts';
 import type { GlobalValues } from '../lib/global-options.ts';
 import { confirm } from './confirm.ts';
 import type { Io } from './io.ts';
+import type { Progress } from './progress.ts';
 
 export interface ContextParts {
   readonly io: Io;
   readonly globals: GlobalValues;
   readonly argv: readonly string[];
   readonly signal: AbortSignal;
-  readonly events: EventSink;
+  readonly progress: Progress;
   readonly operationsDirectory: string | undefined;
   readonly openLocalHost: () => Promise<Host>;
 }
 
 export function createContext(parts: ContextParts): CommandContext {
-  const { io, globals, signal } = parts;
+  const { io, globals, signal, progress } = parts;
   return {
     env: io.env,
     cwd: io.cwd,
@@ -28,10 +28,13 @@ export function createContext(parts: ContextParts): CommandContext {
     operationsDirectory: parts.operationsDirectory,
     verbosity: globals.verbose,
     openLocalHost: parts.openLocalHost,
-    events: parts.events,
+    events: progress.sink,
     note: (line) => {
-      if (!globals.quiet) io.stderr.write(`${line}\n`);
+      if (!globals.quiet) progress.line(line);
     },
-    confirm: (confirmation) => confirm(io, confirmation, globals.input, signal),
+    confirm: async (confirmation) => {
+      await progress.shown();
+      return confirm(io, confirmation, globals.input, signal);
+    },
   };
 }

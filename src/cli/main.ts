@@ -95,14 +95,14 @@ async function runCommand(
   globals: GlobalValues,
 ): Promise<number> {
   const { io } = program;
-  const signals = listenForSignals(program.overrides.signals ?? process, io.stderr);
   const progress = openProgress(io, globals, command.output === undefined && globals.output === 'json');
+  const signals = listenForSignals(program.overrides.signals ?? process, io.stderr, (line) => progress.line(line));
   const context = createContext({
     io,
     globals,
     argv: program.argv,
     signal: signals.signal,
-    events: progress.sink,
+    progress,
     operationsDirectory: program.operationsDirectory,
     openLocalHost: program.overrides.openLocalHost ?? openLocalHost,
   });

@@ -26,14 +26,15 @@ export interface Signals {
   stopListening(): void;
 }
 
-export function listenForSignals(source: SignalSource, stderr: OutputStream): Signals {
+/** @param tell shows a line to a person, now. */
+export function listenForSignals(source: SignalSource, stderr: OutputStream, tell: (line: string) => void): Signals {
   const controller = new AbortController();
   let first: StopSignal | undefined;
   const listeners = names.map((name) => {
     const listener = (): void => {
       if (first === undefined) {
         first = name;
-        stderr.write(`\nstopping at the next safe point (${name}); once more stops at once\n`);
+        tell(`stopping at the next safe point (${name}); once more stops at once`);
         controller.abort(name);
         return;
       }

@@ -10,6 +10,7 @@ import { helpCommand } from '../commands/help/help.ts';
 import { init } from '../commands/init/init.ts';
 import { operationList } from '../commands/operation/list.ts';
 import { operationShow } from '../commands/operation/show.ts';
+import { reset } from '../commands/reset/reset.ts';
 import { serve } from '../commands/roles/serve.ts';
 import { start, stop } from '../commands/start-stop.ts';
 import { status } from '../commands/status.ts';
@@ -19,6 +20,7 @@ const everyCommand = (): readonly Command[] => commands;
 
 export const commands: readonly Command[] = [
   init,
+  reset,
   status,
   start,
   stop,

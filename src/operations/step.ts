@@ -4,7 +4,9 @@ import { formatDuration } from '../lib/duration.ts';
 import { BkeError, toErrorReport } from '../lib/errors.ts';
 import { explainSystemError } from '../lib/system-error.ts';
 import type { Emit } from './emitter.ts';
-import type { OperationOptions, Step, StepBinding, WaitState } from './operation.ts';
+import type { OperationOptions, Step, StepBinding, StepEvent, WaitState } from './operation.ts';
+
+const progressMs = 250;
 
 export interface StepEnd {
   readonly outcome: 'done' | 'failed' | 'cancelled';
@@ -26,6 +28,7 @@ export async function runStep<Scope>(run: Run<Scope>, place: StepPlace, step: St
     wait: undefined,
     open: true,
   };
+  const isTooSoon = createThrottle();
   const deadline = new AbortController();
   const timer = setTimeout(
     () => deadline.abort(new BkeError('BKE_TIMEOUT', 'the time of this step is over')),
@@ -37,7 +40,7 @@ export async function runStep<Scope>(run: Run<Scope>, place: StepPlace, step: St
     signal: AbortSignal.any([run.signal, deadline.signal]),
     emit: (body) => {
       // A step that was given up on may still talk; its end has been told already.
-      if (!state.open) return;
+      if (!state.open || isTooSoon(body)) return;
       emit(body.type === 'note' ? { ...body, ...hostOf(place) } : { ...body, ...place });
     },
     changed: () => {
@@ -59,6 +62,17 @@ export async function runStep<Scope>(run: Run<Scope>, place: StepPlace, step: St
   const error = endError(settled.error, { cancelled, expired: deadline.signal.aborted, step, place, wait: state.wait });
   emit({ type: 'step.failed', ...place, error: toErrorReport(error), durationMs });
   return { outcome: cancelled ? 'cancelled' : 'failed', changed: state.changed, error };
+}
+
+/** Counting steps may tell each byte; journals and watchers get at most four of these a second, and the last one. */
+function createThrottle(): (body: StepEvent) => boolean {
+  let last = Number.NEGATIVE_INFINITY;
+  return (body) => {
+    if (body.type !== 'step.progress' || body.done === undefined || body.done === body.total) return false;
+    if (performance.now() - last < progressMs) return true;
+    last = performance.now();
+    return false;
+  };
 }
 
 type Settled = { readonly ok: true } | { readonly ok: false; readonly error: unknown };

@@ -38,6 +38,7 @@ export function plainRenderer(options: PlainOptions): Renderer {
       for (const line of eventLines(event, view, options.verbosity)) write(line, new Date(event.time));
       if (event.type === 'operation.finished') clearInterval(timer);
     },
+    line: (text) => void stream.write(`${text}\n`),
     close: () => clearInterval(timer),
   };
 }

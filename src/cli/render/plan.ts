@@ -23,6 +23,7 @@ export function planRenderer(write: (text: string) => void, theme: Theme, verbos
       if (event.type === 'step.planned') planned.push(event);
       if (event.type === 'operation.finished' && dryRun) write(renderPlan(planned, theme, verbosity));
     },
+    line: () => {},
     close: () => {},
   };
 }

@@ -65,6 +65,10 @@ export function terminalRenderer(options: TerminalOptions): Renderer {
         for (const line of summaryLines(view, theme)) stream.write(`${line}\n`);
       }
     },
+    line: (text) => {
+      if (timer === undefined) stream.write(`${text}\n`);
+      else draw([text]);
+    },
     close: () => stop(),
   };
 }

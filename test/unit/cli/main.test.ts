@@ -117,6 +117,20 @@ describe('events of an operation', () => {
     expect(failed.stderr).toBe('error[BKE_COMMAND_FAILED]: boot: no\nsee: bke explain BKE_COMMAND_FAILED\n');
   });
 
+  it('and notes keep their order, on a terminal outside the frame', async () => {
+    const commands = acting(async (context) => {
+      context.note('before');
+      await operate(context);
+      context.note('after');
+    });
+    const plain = await runCli(['act'], { ...where, commands });
+    const lines = plain.stderr.split('\n');
+    expect([lines[0], lines.at(-2)]).toEqual(['before', 'after']);
+    const tty = await runCli(['act'], { ...where, commands, tty: true, env: { TERM: 'xterm' } });
+    expect(tty.stderr.startsWith('before\n\u001B[?25l')).toBe(true);
+    expect(tty.stderr.endsWith('\nafter\n')).toBe(true);
+  });
+
   it('of a dry run are a plan on standard output', async () => {
     const commands = acting(async (context) => operate(context, false, true));
     const { stdout } = await runCli(['act', '-q'], { ...where, commands });

@@ -137,7 +137,7 @@ describe('listenForSignals', () => {
       exit: (code) => exits.push(code),
     };
     const written: string[] = [];
-    const signals = listenForSignals(source, { isTTY: true, write: (text) => written.push(text) });
+    const signals = listenForSignals(source, { isTTY: true, write: (text) => written.push(text) }, () => {});
     listeners.get('SIGHUP')?.();
     expect([signals.signal.aborted, signals.received(), exits]).toEqual([true, 'SIGHUP', []]);
     listeners.get('SIGINT')?.();

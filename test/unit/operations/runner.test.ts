@@ -225,4 +225,26 @@ describe('runOperation', () => {
       message: 'open /nowhere/at-all: no such file or directory (ENOENT)',
     });
   });
+
+  it('passes on only some of many progress events, but always the last', async () => {
+    const { events } = await record([
+      {
+        id: 'p1',
+        title: 'P1',
+        chains: [
+          {
+            steps: [
+              step('x', async (scope) => {
+                for (let done = 1; done <= 1000; done += 1)
+                  scope.emit({ type: 'step.progress', done, total: 1000, unit: 'bytes' });
+              }),
+            ],
+          },
+        ],
+      },
+    ]);
+    const progress = events.flatMap((event) => (event.type === 'step.progress' ? [event.done] : []));
+    expect(progress.length).toBeLessThan(10);
+    expect([progress[0], progress.at(-1)]).toEqual([1, 1000]);
+  });
 });
