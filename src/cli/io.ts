@@ -3,8 +3,8 @@
 export interface OutputStream {
   write(text: string): unknown;
   readonly isTTY?: boolean;
-  readonly columns?: number;
-  readonly rows?: number;
+  readonly columns?: number | undefined;
+  readonly rows?: number | undefined;
 }
 
 export type InputStream = NodeJS.ReadableStream & { readonly isTTY?: boolean };

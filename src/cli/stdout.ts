@@ -27,10 +27,10 @@ export function guardOutput(stream: OutputStream): GuardedOutput {
       return stream.isTTY === true;
     },
     get columns() {
-      return stream.columns ?? 80;
+      return stream.columns;
     },
     get rows() {
-      return stream.rows ?? 24;
+      return stream.rows;
     },
     failure: () => failure,
     release: () => {
