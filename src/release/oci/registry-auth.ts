@@ -31,6 +31,13 @@ export function basicHeader({ username, password }: Credentials): string {
   return `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
 }
 
+/** A call that was answered with 401. */
+export interface RefusedCall {
+  readonly scope: string;
+  /** The Authorization header it had. */
+  readonly sent: string | undefined;
+}
+
 /** Keeps one Authorization header per scope; a scope is e.g. repository:library/x:pull,push. */
 export class RegistryLogin {
   readonly #credentials: Credentials | undefined;
@@ -47,16 +54,19 @@ export class RegistryLogin {
   /** Answers a 401. false: nothing better can be offered than what was sent. */
   async answer(
     challenge: Challenge | undefined,
-    scope: string,
+    { scope, sent }: RefusedCall,
     template: Omit<Exchange, 'method' | 'url'>,
   ): Promise<boolean> {
+    // Another call of this scope may have logged in while this one was on its way.
+    const known = this.#headers.get(scope);
+    if (known !== undefined && known !== sent) return true;
     const header =
       challenge?.scheme === 'bearer'
         ? await this.#token(challenge, scope, template)
         : this.#credentials === undefined
           ? undefined
           : basicHeader(this.#credentials);
-    if (header === undefined || header === this.#headers.get(scope)) return false;
+    if (header === undefined || header === sent) return false;
     this.#headers.set(scope, header);
     return true;
   }

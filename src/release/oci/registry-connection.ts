@@ -107,12 +107,13 @@ export class RegistryConnection {
 
   async #withLogin(call: Call): Promise<IncomingMessage> {
     const scope = scopeOf(call);
+    const sent = this.#login.headerFor(scope);
     const response = await this.#follow(call, scope);
     if (response.statusCode !== 401) return response;
     const challenge = parseChallenge(response.headers['www-authenticate']);
     const template = { idleTimeoutMs: this.#idleTimeoutMs, agent: this.#agent, signal: call.signal };
     const replayable = call.body === undefined || Buffer.isBuffer(call.body);
-    if (!(await this.#login.answer(challenge, scope, template)) || !replayable) return response;
+    if (!(await this.#login.answer(challenge, { scope, sent }, template)) || !replayable) return response;
     discard(response);
     return this.#follow(call, scope);
   }

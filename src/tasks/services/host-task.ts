@@ -20,6 +20,7 @@ export const servicesHostTask: Task<BootstrapSettings> = {
       mode: 0o644,
       content: { text: settingsText(settings) },
     });
+    await scope.apply({ kind: 'directory', path: servicePaths.pkiDir, mode: 0o700 });
     await makeDataDirectories(scope, settings.dataDir);
     await reservePorts(scope, settings.ports);
     await scope.apply({ kind: 'hosts-entry', address: settings.hostIP, names: [settings.domain] });

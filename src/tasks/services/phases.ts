@@ -10,7 +10,7 @@ import { filesTask } from './files-task.ts';
 import { servicesHostTask } from './host-task.ts';
 import { servicePaths, serviceUrls } from './layout.ts';
 import { loadFiles, loadImages } from './load.ts';
-import { ensurePushLogin } from './push-login.ts';
+import { ensurePushLogin, uploadSecret } from './push-login.ts';
 import { type ContentRecord, contentText, type ProgramName } from './records.ts';
 import { registryTask } from './registry-task.ts';
 import { ensureCertificates, type SiteCertificates } from './site-ca.ts';
@@ -110,7 +110,13 @@ function registryStep(plan: ServicesPlan, made: Made): Step<TaskScope> {
     name: registryTask.name,
     title: `Image registry ${program.version}`,
     timeoutMs: registryTask.timeoutMs,
-    run: (scope) => registryTask.run(scope, { settings: plan.settings, program, ...certificatesOf(made) }),
+    run: (scope) =>
+      registryTask.run(scope, {
+        settings: plan.settings,
+        program,
+        uploadSecret: uploadSecret(needed(made.password)),
+        ...certificatesOf(made),
+      }),
   };
 }
 

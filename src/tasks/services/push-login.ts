@@ -1,12 +1,11 @@
 // The login for pushes to the registry: a random password per install, in clear for root only, hashed for the registry.
-import { randomBytes } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import type { TaskScope } from '../task.ts';
 import { pushUser, servicePaths, serviceUser } from './layout.ts';
 
 /** Keeps the password and its hash where they belong together. Returns the password. */
 export async function ensurePushLogin(scope: TaskScope): Promise<string> {
-  const { pkiDir, pushPassword, htpasswd } = servicePaths;
-  await scope.apply({ kind: 'directory', path: pkiDir, mode: 0o700 });
+  const { pushPassword, htpasswd } = servicePaths;
   const kept = (await scope.host.files.read(pushPassword))?.toString('utf8').trim();
   const password = kept === undefined || kept === '' ? randomBytes(24).toString('base64url') : kept;
   const line = (await scope.host.files.read(htpasswd))?.toString('utf8') ?? '';
@@ -34,4 +33,9 @@ async function matches(line: string, password: string): Promise<boolean> {
   if (user !== pushUser || hashed === undefined) return false;
   const { compare } = await import('bcryptjs');
   return compare(password, hashed);
+}
+
+/** What the registry signs the state of uploads with: another secret of the same install, not to be turned back into the password. */
+export function uploadSecret(password: string): string {
+  return createHmac('sha256', password).update('registry uploads').digest('hex');
 }

@@ -2,13 +2,15 @@
 import type { BootstrapSettings } from '../../config/bootstrap.ts';
 import { installPrograms, type ProgramArtifact, restartKey } from '../node/programs.ts';
 import type { Task } from '../task.ts';
-import { servicePaths, unitNames } from './layout.ts';
+import { servicePaths, serviceUser, unitNames } from './layout.ts';
 import { renderRegistry } from './render.ts';
 import { waitForService } from './wait.ts';
 
 export interface RegistryParameters {
   readonly settings: BootstrapSettings;
   readonly program: ProgramArtifact;
+  /** Signs the state of uploads. */
+  readonly uploadSecret: string;
   /** PEM of the site CA. */
   readonly ca: string;
   /** Of the serving certificate: a registry reads it only when it starts. */
@@ -19,13 +21,14 @@ export const registryTask: Task<RegistryParameters> = {
   name: 'services/registry',
   title: ({ program }) => `Image registry ${program.version}`,
   timeoutMs: 5 * 60_000,
-  run: async (scope, { settings, program, ca, leafDigest }) => {
+  run: async (scope, { settings, program, uploadSecret, ca, leafDigest }) => {
     const installed = await installPrograms(scope, program);
-    const texts = await renderRegistry(settings, await installed.path('registry'));
-    const file = (path: string, text: string): Promise<boolean> =>
-      scope.apply({ kind: 'file', path, mode: 0o644, content: { text } });
-    await file(servicePaths.registryConfig, texts.registryConfig);
-    await file(servicePaths.registryPushConfig, texts.registryPushConfig);
+    const texts = await renderRegistry(settings, { program: await installed.path('registry'), uploadSecret });
+    const { registryConfig, registryPushConfig } = servicePaths;
+    await scope.apply({ kind: 'file', path: registryConfig, mode: 0o644, content: { text: texts.registryConfig } });
+    const owner = { user: serviceUser, group: serviceUser };
+    const content = { text: texts.registryPushConfig };
+    await scope.apply({ kind: 'file', path: registryPushConfig, mode: 0o600, owner, content, secret: true });
     const unit = (name: string, text: string, config: string): Promise<boolean> =>
       scope.apply({
         kind: 'unit',

@@ -12,8 +12,17 @@ export interface RegistryTexts {
   readonly registryPushUnit: string;
 }
 
-/** @param program path of the registry binary. */
-export async function renderRegistry(settings: BootstrapSettings, program: string): Promise<RegistryTexts> {
+export interface RegistrySource {
+  /** Path of the registry binary. */
+  readonly program: string;
+  /** Signs the state of uploads. */
+  readonly uploadSecret: string;
+}
+
+export async function renderRegistry(
+  settings: BootstrapSettings,
+  { program, uploadSecret }: RegistrySource,
+): Promise<RegistryTexts> {
   const store = dataPaths(settings.dataDir).registry;
   const port = String(settings.ports.registry);
   const address = pushAddress(settings);
@@ -25,6 +34,7 @@ export async function renderRegistry(settings: BootstrapSettings, program: strin
       ...tls,
       address,
       htpasswd: servicePaths.htpasswd,
+      secret: uploadSecret,
     }),
     registryUnit: fillTemplate(await asset('units/bke-registry.service'), {
       ...unit,

@@ -47,8 +47,7 @@ export async function ensureCertificates(
 }
 
 async function ensureCa(scope: TaskScope, now: Date): Promise<CertificatePair> {
-  const { pkiDir, siteCaKey, siteCaCertificate } = servicePaths;
-  await scope.apply({ kind: 'directory', path: pkiDir, mode: 0o700 });
+  const { siteCaKey, siteCaCertificate } = servicePaths;
   const keptKey = await readText(scope, siteCaKey);
   const keptCertificate = await readText(scope, siteCaCertificate);
   if (

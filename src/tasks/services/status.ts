@@ -42,14 +42,13 @@ export async function readStatus(host: Host): Promise<ServicesStatus | undefined
   const content = await readContent(host);
   const ca = (await host.files.read(servicePaths.siteCa))?.toString('utf8') ?? '';
   const services = await Promise.all(
-    localServices(settings).map((service) => serviceStatus(host, service, { settings, content, ca })),
+    localServices(settings).map((service) => serviceStatus(host, service, { settings, ca })),
   );
   return { settings, content, services: [...services, ...(await runtimeStatus(host, content))] };
 }
 
 interface Known {
   readonly settings: BootstrapSettings;
-  readonly content: ContentRecord | undefined;
   readonly ca: string;
 }
 
@@ -61,7 +60,7 @@ async function serviceStatus(host: Host, service: LocalService, known: Known): P
     name: service.id,
     ...healthOf(unit, trouble),
     unit: service.unit,
-    version: (await versionOf(host, service, known.content)) ?? 'unknown',
+    version: (await versionOf(host, service.unit)) ?? 'unknown',
     address: service.url,
     ...(dataBytes === undefined ? {} : { dataBytes }),
     ...sinceOf(unit),
@@ -79,7 +78,7 @@ async function runtimeStatus(host: Host, content: ContentRecord | undefined): Pr
       name: 'containerd',
       ...healthOf(unit, trouble),
       unit: 'containerd.service',
-      version: content?.programs.containerd.version ?? 'unknown',
+      version: (await versionOf(host, 'containerd.service')) ?? 'unknown',
       address: `unix://${containerdPaths.socket}`,
       ...(dataBytes === undefined ? {} : { dataBytes }),
       ...sinceOf(unit),
@@ -93,7 +92,7 @@ async function runtimeTrouble(host: Host): Promise<string | undefined> {
 }
 
 function healthOf(unit: UnitState, trouble: string | undefined): Pick<ServiceStatus, 'state' | 'reason'> {
-  if (!unit.loaded) return { state: 'missing', reason: 'its unit is gone: run bke init again' };
+  if (!unit.loaded) return { state: 'missing', reason: 'it has no unit: run bke init again' };
   if (unit.active === 'active') {
     return trouble === undefined ? { state: 'healthy' } : { state: 'unhealthy', reason: trouble };
   }
@@ -108,15 +107,10 @@ function sinceOf(unit: UnitState): { since?: string } {
   return unit.since === undefined ? {} : { since: unit.since.toISOString() };
 }
 
-/** Of the program that runs, not of the one that asks. */
-async function versionOf(
-  host: Host,
-  service: LocalService,
-  content: ContentRecord | undefined,
-): Promise<string | undefined> {
-  if (service.data === 'registry') return content?.programs.registry.version;
-  const text = (await host.files.read(`/etc/systemd/system/${service.unit}`))?.toString('utf8') ?? '';
-  return /^ExecStart=\S*\/bke-([^/\s]+)\//m.exec(text)?.[1];
+/** Of the program that the unit runs: its folder has it. */
+async function versionOf(host: Host, unit: string): Promise<string | undefined> {
+  const text = (await host.files.read(`/etc/systemd/system/${unit}`))?.toString('utf8') ?? '';
+  return /^ExecStart=\S*\/libexec\/bke\/[a-z]+-([^/\s]+)\//m.exec(text)?.[1];
 }
 
 /** Bytes on disk; undefined where there is no such directory or it takes too long to count. */

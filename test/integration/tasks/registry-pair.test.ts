@@ -118,7 +118,7 @@ beforeAll(async () => {
   settings = { hostIP: '127.0.0.1', domain, ports, pushOpen: false, dataDir: folder, containerd: {} };
   await mkdir(join(folder, 'registry'));
   const program = (await buildComponent('registry')).program('registry');
-  const texts = await renderRegistry(settings, program);
+  const texts = await renderRegistry(settings, { program, uploadSecret: 'b1946ac9' });
   const here = (text: string): string => text.replaceAll(servicePaths.configDir, folder);
   await writeFile(join(folder, 'tls.crt'), leaf.certificate);
   await writeFile(join(folder, 'tls.key'), leaf.key);

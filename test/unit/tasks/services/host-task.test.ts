@@ -34,6 +34,11 @@ describe('what the services stand on', () => {
     expect(await text('etc/hosts')).toContain('10.0.0.5 deploy.bke.internal');
   });
 
+  it('keeps keys where only root can look', async () => {
+    await run();
+    expect((await stat(join(machine.root, 'var/lib/bke/pki'))).mode & 0o777).toBe(0o700);
+  });
+
   it('has a store of the services and files of root', async () => {
     await run();
     const owner = async (path: string): Promise<string> => {

@@ -12,7 +12,7 @@ const settings: BootstrapSettings = {
   dataDir: '/var/lib/bke/services',
   containerd: {},
 };
-const program = '/usr/local/libexec/bke/registry-v3.1.2/registry';
+const program = { program: '/usr/local/libexec/bke/registry-v3.1.2/registry', uploadSecret: 'b1946ac9' };
 const golden = (name: string): string => join(import.meta.dirname, 'golden', `${name}.golden`);
 
 describe('files of the local services', () => {

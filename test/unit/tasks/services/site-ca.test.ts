@@ -40,7 +40,6 @@ describe('certificates of a site', () => {
 
   it('have keys that only their users can read', async () => {
     await ensure();
-    expect(await mode('var/lib/bke/pki')).toBe('700');
     expect(await mode('var/lib/bke/pki/site-ca.key')).toBe('600');
     expect(await mode('etc/bke/services/tls.key')).toBe('600');
     expect((await stat(join(machine.root, 'etc/bke/services/tls.key'))).uid).toBe(990);
