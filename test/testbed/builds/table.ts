@@ -162,6 +162,7 @@ function flannel(version: string): Component {
     static: true,
     tags: staticGoTags,
     variables: { 'github.com/flannel-io/flannel/pkg/version.Version': version },
+    keep: [{ from: 'Documentation/kube-flannel.yml', to: 'kube-flannel.yml' }],
   };
 }
 

@@ -14,6 +14,8 @@ import type { HostRecord, ProcessIdentity } from './record.ts';
 const bootLimit = 60;
 const powerOffLimit = 90;
 const killLimit = 20;
+/** Milliseconds; short, because a connection begun before the host has its address only retries after a second. */
+const answerLimit = 250;
 
 /** Joins the groups given as arguments up to `--`, then becomes the program behind it. */
 const joinGroups = 'while [ "$1" != -- ]; do echo $$ >"$1/cgroup.procs" || exit 1; shift; done; shift; exec "$@"';
@@ -117,7 +119,7 @@ function killQuietly(pid: number): void {
 
 async function answers(address: string, port: number): Promise<boolean> {
   const socket = connect({ host: address, port });
-  socket.setTimeout(1000, () => socket.destroy(new Error('no answer')));
+  socket.setTimeout(answerLimit, () => socket.destroy(new Error('no answer')));
   return new Promise((resolve) => {
     socket.once('data', (data) => {
       socket.destroy();

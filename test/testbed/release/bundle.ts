@@ -1,0 +1,70 @@
+// Makes the signed bundle of a release with bke itself, as a site does that builds its own Kubernetes.
+import { createHash, generateKeyPairSync } from 'node:crypto';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { BuildOptions } from '../builds/build.ts';
+import { cached, cacheRoot } from '../cache.ts';
+import { removeTree } from '../files.ts';
+import { run } from '../run.ts';
+import { type ReleaseSize, releaseManifest } from './manifest.ts';
+
+/** A release that is ready to be installed. */
+export interface Release {
+  manifest: string;
+  bundle: string;
+  /** Public key (PEM) for `--trust-key`. */
+  trustKey: string;
+}
+
+const root = path.join(import.meta.dirname, '../../..');
+const buildLimit = 900;
+
+/** Folders whose code decides what a bundle looks like. */
+const bundleCode = ['src/release', 'src/commands/bundle'];
+
+/** The bundle out of the cache, or built: again when an artifact or the code that builds it changed. */
+export async function makeRelease(size: ReleaseSize, options: BuildOptions = {}): Promise<Release> {
+  const manifest = await releaseManifest(size, options);
+  const keys = await signingKeys();
+  const entry = {
+    kind: 'bundles',
+    name: size,
+    recipe: { manifest: await readFile(manifest, 'utf8'), code: await codeDigest(), key: await readFile(path.join(keys, 'key.pub'), 'utf8') },
+  };
+  const dir = await cached(entry, async (draft) => {
+    const output = path.join(draft, 'bundle.tar');
+    const command = ['bundle', 'build', '-f', manifest, '-o', output, '--sign-key', path.join(keys, 'key.pem')];
+    await run([process.execPath, path.join(root, 'bin/bke.ts'), ...command], { timeout: buildLimit });
+    await removeOlder(size, path.basename(draft));
+  });
+  return { manifest, bundle: path.join(dir, 'bundle.tar'), trustKey: path.join(keys, 'key.pub') };
+}
+
+/** A signing key of this machine's own, made once. */
+async function signingKeys(): Promise<string> {
+  return cached({ kind: 'keys', name: 'bundle', recipe: { type: 'ed25519' } }, async (draft) => {
+    const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+    const pem = privateKey.export({ type: 'pkcs8', format: 'pem' });
+    await writeFile(path.join(draft, 'key.pem'), pem, { mode: 0o600 });
+    await writeFile(path.join(draft, 'key.pub'), publicKey.export({ type: 'spki', format: 'pem' }), { mode: 0o644 });
+  });
+}
+
+async function codeDigest(): Promise<string> {
+  const digest = createHash('sha256');
+  for (const folder of bundleCode) {
+    const names = await readdir(path.join(root, folder), { recursive: true });
+    for (const name of names.filter((file) => file.endsWith('.ts')).sort()) {
+      digest.update(name).update(await readFile(path.join(root, folder, name)));
+    }
+  }
+  return digest.digest('hex');
+}
+
+/** A bundle is large and cheap to make again: only the newest of each size is kept. */
+async function removeOlder(size: ReleaseSize, draft: string): Promise<void> {
+  const folder = path.join(cacheRoot(), 'bundles');
+  for (const name of await readdir(folder)) {
+    if (name.startsWith(`${size}-`) && name !== draft) await removeTree(path.join(folder, name));
+  }
+}
