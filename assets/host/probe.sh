@@ -61,7 +61,7 @@ disk() {
   say diskBlocks "$blocks"
   say diskInodes "$inodes"
   say diskType "$(bound stat -f -c %T "$existing")"
-  [ -w "$existing" ] || say diskReadOnly yes
+  [ -w "$existing" ] || say diskReadOnly "$1"
 }
 
 kernel() {
