@@ -8,7 +8,6 @@ import { type InputReader, readInput } from '../../lib/input.ts';
 import { bkeVersion } from '../../lib/version.ts';
 import type { Platform } from '../../release/platforms.ts';
 import type { ProgramArtifact } from '../../tasks/node/programs.ts';
-import { readAddresses } from '../../tasks/preflight/addresses.ts';
 import { scopeOfPhase, servicesPhases } from '../../tasks/services/phases.ts';
 import type { CommandContext } from '../context.ts';
 import { type InitContent, openContent } from './content.ts';
@@ -29,7 +28,7 @@ export async function runInit(context: CommandContext, input: CommandInput): Pro
 
 async function prepare(context: CommandContext, input: InputReader, host: Host): Promise<void> {
   const bke = await ownBinary(host);
-  const settings = await gatherSettings(context, input, { host, addresses: await readAddresses(host) });
+  const settings = await gatherSettings(context, input, host);
   const content = await openContent(context, input, { host, path: settings.bundle, platform: ownPlatform() });
   try {
     const binaryBytes = (await host.files.stat(bke.source))?.size ?? 0;
@@ -72,7 +71,7 @@ async function apply(context: CommandContext, input: InputReader, prepared: Prep
     phases,
     dryRun,
     scopeOf: scopeOfPhase,
-    next: (outcome) => (outcome === 'done' && !dryRun ? ['bke status', 'bke reset --all --mount --dry-run'] : []),
+    next: (outcome) => (outcome === 'done' && !dryRun ? ['bke status'] : []),
   });
   if (!dryRun) context.note(summary(settings, result.changed));
 }

@@ -4,13 +4,14 @@ import type { Host } from '../../host/host.ts';
 import { plural } from '../../lib/text.ts';
 import { loadSizes } from '../../release/bundle/load.ts';
 import type { HostNeeds } from '../../tasks/preflight/check.ts';
-import { readMachine } from '../../tasks/preflight/read-machine.ts';
+import { machineOf } from '../../tasks/preflight/machine.ts';
+import { readOwnThings } from '../../tasks/preflight/own-things.ts';
 import { checks, inspectHost, refuseFindings } from '../../tasks/preflight/run.ts';
 import { containerdPaths } from '../../tasks/node/containerd-config.ts';
 import { programsDir } from '../../tasks/node/programs.ts';
 import type { CommandContext } from '../context.ts';
 import type { InitContent } from './content.ts';
-import type { InitSettings } from './settings.ts';
+import { type InitSettings, neededTools } from './settings.ts';
 
 export interface HostToCheck {
   readonly host: Host;
@@ -34,7 +35,8 @@ const portUses: Readonly<Record<PortName, string>> = {
 export async function checkServicesHost(context: CommandContext, subject: HostToCheck): Promise<void> {
   const { host, ignored } = subject;
   const needs = await needsOf(subject);
-  const machine = await readMachine(host, needs, context.now());
+  const own = await readOwnThings(host, needs);
+  const machine = machineOf(subject.settings.facts, needs, { own, asked: context.now() });
   const findings = inspectHost({ machine, needs }, ignored);
   refuseFindings(findings, host.name);
   for (const { check, message, hint } of findings)
@@ -48,7 +50,7 @@ async function needsOf({ settings: { settings }, content, binaryBytes }: HostToC
   return {
     ports,
     space: await spaceOf(settings.dataDir, content, binaryBytes),
-    tools: ['systemctl', 'journalctl', 'mount', 'umount', 'ip', 'df', 'du'],
+    tools: neededTools,
     reachable: [settings.dataDir],
     runtime: true,
   };

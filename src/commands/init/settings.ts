@@ -1,6 +1,6 @@
 // Gathers the settings of `bke init` from everywhere they may come from.
 import { readFile } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
+import { dirname, isAbsolute, resolve } from 'node:path';
 import {
   type BootstrapFile,
   bootstrapFile,
@@ -10,15 +10,24 @@ import {
 } from '../../config/bootstrap.ts';
 import { type Problem, refuseProblems } from '../../config/problem.ts';
 import { readYaml } from '../../config/read-yaml.ts';
+import { gatherFacts } from '../../host/facts/gather.ts';
+import type { HostFacts } from '../../host/facts/schema.ts';
 import type { Host } from '../../host/host.ts';
 import { BkeError } from '../../lib/errors.ts';
 import type { InputReader } from '../../lib/input.ts';
+import { containerdPaths } from '../../tasks/node/containerd-config.ts';
+import { programsDir } from '../../tasks/node/programs.ts';
+import { addressesOf, chooseHostAddress } from '../../tasks/preflight/host-address.ts';
 import { readSettings } from '../../tasks/services/records.ts';
-import { chooseHostAddress, type HostAddresses } from '../../tasks/preflight/host-address.ts';
 import type { CommandContext } from '../context.ts';
 import { definedPorts, optionLayer } from './options.ts';
 
+/** Programs of the operating system that the steps call. */
+export const neededTools = ['systemctl', 'journalctl', 'mount', 'umount', 'ip', 'df', 'du'];
+
 export interface InitSettings extends EffectiveSettings {
+  /** What this host is, with the free space where things will be put. */
+  readonly facts: HostFacts;
   /** Absolute path; undefined where none was named. */
   readonly bundle: string | undefined;
   /** init ran here before. */
@@ -26,14 +35,14 @@ export interface InitSettings extends EffectiveSettings {
 }
 
 /** @throws BkeError BKE_CONFIG_INVALID with every problem of every source; BKE_DATA_DIR_CHANGED; BKE_HOST_ADDRESS_UNKNOWN. */
-export async function gatherSettings(
-  context: CommandContext,
-  input: InputReader,
-  { host, addresses }: { readonly host: Host; readonly addresses: HostAddresses },
-): Promise<InitSettings> {
+export async function gatherSettings(context: CommandContext, input: InputReader, host: Host): Promise<InitSettings> {
   const file = await readConfigFile(context, input.text('config'));
   const last = await readSettings(host);
   const given = [optionLayer(input), ...fileLayers(file), ...environmentLayers(context), ...lastLayers(last)];
+  const { dataDir } = effectiveSettings(given, []).settings;
+  const paths = [...(isAbsolute(dataDir) ? [dataDir] : []), programsDir, containerdPaths.root];
+  const facts = await gatherFacts(host, { paths, tools: neededTools, signal: context.signal });
+  const addresses = addressesOf(facts);
   const named = given.find((layer) => layer.hostIP !== undefined);
   const layers =
     named === undefined ? [...given, { source: 'found on this host', hostIP: chooseHostAddress(addresses) }] : given;
@@ -49,7 +58,7 @@ export async function gatherSettings(
       },
     );
   }
-  return { ...effective, bundle: bundlePath(context, input, file), repeated: last !== undefined };
+  return { ...effective, facts, bundle: bundlePath(context, input, file), repeated: last !== undefined };
 }
 
 interface ConfigFile {

@@ -148,16 +148,20 @@ export const pullProofTask: Task<PullProofParameters> = {
   run: async (scope, parameters) => {
     const { image, registryHost } = parameters;
     const crictl = '/usr/local/bin/crictl';
-    const present = scope.dryRun
-      ? undefined
-      : await scope.host.run([crictl, 'inspecti', '-q', image], { timeoutMs: 15_000 });
-    if (present?.exitCode === 0) return;
+    if (await hasImage(scope, crictl, image)) return;
     await scope.act(`pull ${image} from ${registryHost}`, async () => {
       const result = await scope.host.run([crictl, 'pull', image], { timeoutMs: 4 * 60_000, signal: scope.signal });
       if (result.exitCode !== 0) throw pullFailed(scope, parameters, result.stderr);
     });
   },
 };
+
+/** Asks only, so that a dry run may do it too; on its first run there is no crictl yet. */
+async function hasImage(scope: TaskScope, crictl: string, image: string): Promise<boolean> {
+  if ((await scope.host.files.stat(crictl)) === undefined) return false;
+  const result = await scope.host.run([crictl, 'inspecti', '-q', image], { timeoutMs: 15_000 });
+  return result.exitCode === 0;
+}
 
 function pullFailed(scope: TaskScope, parameters: PullProofParameters, stderr: string): BkeError {
   return new BkeError(

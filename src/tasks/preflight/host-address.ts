@@ -1,11 +1,30 @@
 // Which address other hosts reach a host by, where nobody said.
+import type { HostFacts } from '../../host/facts/schema.ts';
+import { isGlobalAddress } from '../../lib/address.ts';
 import { BkeError } from '../../lib/errors.ts';
 
 export interface HostAddresses {
-  /** Source address of the default route; undefined where there is none. */
+  /** Address of the link that the default route goes out by; undefined where there is none. */
   readonly defaultSource: string | undefined;
   /** All addresses that other machines can reach. */
   readonly global: readonly string[];
+}
+
+/** Links of pod networks: their addresses are nobody's to reach the host by. */
+const podLinks = /^(?:cni\d|cbr0|flannel|docker\d|cali|vxlan\.calico|veth|kube-|cilium)/;
+
+export function addressesOf({ addresses, routes }: Pick<HostFacts, 'addresses' | 'routes'>): HostAddresses {
+  const usable = addresses.filter(
+    ({ address, scope, link }) => scope === 'global' && isGlobalAddress(address) && !podLinks.test(link),
+  );
+  // The route with the lowest metric is the one that is taken.
+  const [route] = routes
+    .filter(({ destination }) => destination === 'default')
+    .sort((a, b) => (a.metric ?? 0) - (b.metric ?? 0));
+  const out = usable.find(
+    ({ link, family }) => link === route?.link && (family === 'inet6') === (route.via?.includes(':') === true),
+  );
+  return { defaultSource: out?.address, global: usable.map(({ address }) => address) };
 }
 
 /**

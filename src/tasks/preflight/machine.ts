@@ -1,4 +1,6 @@
-// What preflight checks look at: a host as it was found, in their own terms.
+// What preflight checks look at: a host as its facts tell, in the checks' own terms.
+import type { HostFacts } from '../../host/facts/schema.ts';
+import type { HostNeeds } from './check.ts';
 
 export interface Listener {
   readonly port: number;
@@ -18,7 +20,7 @@ export interface DirectoryFound {
 
 /** Something that runs or starts containers, or Kubernetes, on the host. */
 export interface RuntimeFound {
-  /** e.g. `containerd.service, active` or `/usr/bin/dockerd`. */
+  /** e.g. `containerd.service (active)`. */
   readonly what: string;
   readonly ours: boolean;
 }
@@ -27,21 +29,19 @@ export interface FreeSpace {
   /** Mount point. */
   readonly fileSystem: string;
   readonly bytes: number;
+  readonly readOnly: boolean;
 }
 
 export interface Machine {
   readonly hostname: string;
   readonly root: boolean;
-  /** uname -s */
-  readonly system: string;
-  /** uname -m */
+  /** amd64, arm64, else as uname has it. */
   readonly architecture: string;
-  /** e.g. 2.36; undefined where the C library is another one. */
-  readonly glibc: string | undefined;
+  readonly glibc: { readonly kind: 'glibc' | 'other'; readonly version: string | undefined };
   /** Highest symbol version of libstdc++, e.g. 3.4.30; undefined where there is none. */
   readonly glibcxx: string | undefined;
   readonly systemd: { readonly running: boolean; readonly version: number | undefined };
-  readonly cgroup: 'v1' | 'v2' | 'hybrid' | 'none';
+  readonly cgroup: HostFacts['cgroup']['version'];
   readonly now: Date;
   readonly listeners: readonly Listener[];
   /** Where each path of the needs will be, and the free bytes there. */
@@ -53,4 +53,71 @@ export interface Machine {
   readonly runtimes: readonly RuntimeFound[];
   /** Firewalls that are active, e.g. firewalld. */
   readonly firewalls: readonly string[];
+}
+
+/** What only a bke on the host itself can tell; empty for a host that bke never was on. */
+export interface OwnThings {
+  /** Services (without .service) whose unit bke wrote. */
+  readonly services: ReadonlySet<string>;
+  /** Processes whose program bke installed. */
+  readonly pids: ReadonlySet<number>;
+  readonly directories: readonly DirectoryFound[];
+}
+
+const runtimeServices = ['containerd', 'docker', 'crio', 'kubelet', 'k3s', 'k3s-agent', 'rke2-server', 'rke2-agent'];
+/** Names of processes that run or start containers. */
+const runtimeProcesses = /^(?:containerd|dockerd|crio|kubelet|k3s|rke2|kube-)/;
+const manifests = '/etc/kubernetes/manifests';
+
+/** @param asked the clock of who asked, when the facts were gathered. */
+export function machineOf(
+  facts: HostFacts,
+  needs: HostNeeds,
+  { own, asked }: { readonly own: OwnThings; readonly asked: Date },
+): Machine {
+  return {
+    hostname: facts.hostname,
+    root: facts.uid === 0,
+    architecture: facts.arch,
+    glibc: { kind: facts.libc.kind, version: facts.libc.version },
+    glibcxx: facts.libstdcxx,
+    systemd: { running: facts.systemd.running, version: facts.systemd.version },
+    cgroup: facts.cgroup.version,
+    now: new Date(asked.getTime() + facts.clock.offsetMs),
+    listeners: facts.listeners.flatMap(({ protocol, port, address, pid, program }) =>
+      protocol === 'tcp' ? [{ port, address, pid, program, ours: pid !== undefined && own.pids.has(pid) }] : [],
+    ),
+    free: new Map(
+      facts.disks.map(({ path, mount, freeBytes, readOnly }) => [
+        path,
+        { fileSystem: mount, bytes: freeBytes, readOnly },
+      ]),
+    ),
+    missingTools: needs.tools.filter((name) => facts.tools[name] === undefined),
+    directories: own.directories,
+    runtimes: runtimesOf(facts, own),
+    firewalls: facts.services.flatMap(({ name, active }) =>
+      ['firewalld', 'ufw'].includes(name) && active === 'active' ? [name] : [],
+    ),
+  };
+}
+
+/** Services, then processes that none of them explains, then what a control plane left. */
+function runtimesOf(facts: HostFacts, own: OwnThings): RuntimeFound[] {
+  const services = facts.services.filter(({ name }) => runtimeServices.includes(name));
+  const found = services.map(({ name, active }) => ({
+    what: `${name}.service (${active})`,
+    ours: own.services.has(name),
+  }));
+  const running = services.some(({ active }) => active === 'active');
+  const loose = running
+    ? []
+    : facts.processes.filter(({ pid, name }) => runtimeProcesses.test(name) && !own.pids.has(pid));
+  const processes = loose.map(({ name, pid }) => ({ what: `the process ${name} (pid ${pid})`, ours: false }));
+  const left = facts.traces.filter(({ path, entries }) => path === manifests && entries > 0);
+  return [
+    ...found,
+    ...processes,
+    ...left.map(({ path }) => ({ what: `what a control plane left in ${path}`, ours: false })),
+  ];
 }

@@ -28,6 +28,12 @@ export const diskCheck: Check = {
       const free = machine.free.get(need.path);
       return free === undefined ? [] : [{ ...need, free }];
     });
+    const readOnly = wanted.filter(({ free }) => free.readOnly);
+    if (readOnly.length > 0) {
+      return readOnly.map(({ path, free }) =>
+        error(`${path} can't be written: ${free.fileSystem} is mounted read-only`, 'Mount it writable.'),
+      );
+    }
     // What is wanted on one file system is wanted together.
     return [...Map.groupBy(wanted, ({ free }) => free.fileSystem).values()].flatMap((group) => {
       const bytes = group.reduce((sum, need) => sum + need.bytes, 0);

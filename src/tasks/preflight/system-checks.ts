@@ -1,6 +1,7 @@
 // Whether the operating system can carry bke at all.
 import { isHostName, suggestHostName } from '../../lib/dns-name.ts';
-import { type Check, error, warning } from './check.ts';
+import { type Check, error, type Finding, warning } from './check.ts';
+import type { Machine } from './machine.ts';
 
 /** design section 2: glibc 2.28, libstdc++ of GCC 8. */
 const GLIBC = '2.28';
@@ -19,34 +20,32 @@ export const rootCheck: Check = {
 
 export const platformCheck: Check = {
   name: 'platform',
-  title: 'Linux on amd64 or arm64',
-  inspect: ({ machine: { system, architecture } }) =>
-    system === 'Linux' && ['x86_64', 'aarch64'].includes(architecture)
+  title: 'A processor of amd64 or arm64',
+  inspect: ({ machine: { architecture } }) =>
+    ['amd64', 'arm64'].includes(architecture)
       ? []
-      : [error(`this is ${system} on ${architecture}; bke has programs for Linux on x86_64 and aarch64`)],
+      : [error(`the processor is ${architecture}; bke has programs for amd64 and arm64`)],
 };
 
 export const librariesCheck: Check = {
   name: 'libraries',
   title: `glibc ${GLIBC} and libstdc++ with GLIBCXX_${GLIBCXX} or newer`,
-  inspect: ({ machine: { glibc, glibcxx } }) => [
-    ...(glibc === undefined ? [error('the C library is not glibc, which bke needs')] : []),
-    ...(glibc !== undefined && older(glibc, GLIBC)
-      ? [error(`glibc is ${glibc}, bke needs ${GLIBC} or newer`, 'Use a newer release of this system.')]
-      : []),
-    ...(glibcxx === undefined
-      ? [error('libstdc++ is not installed', 'Install it: the package is libstdc++6 or libstdc++.')]
-      : []),
-    ...(glibcxx !== undefined && older(glibcxx, GLIBCXX)
-      ? [
-          error(
-            `libstdc++ has symbols up to GLIBCXX_${glibcxx}, bke needs GLIBCXX_${GLIBCXX} (GCC 8)`,
-            'Use a newer release of this system.',
-          ),
-        ]
-      : []),
-  ],
+  inspect: ({ machine }) => [...glibcFindings(machine.glibc), ...libstdcxxFindings(machine.glibcxx)],
 };
+
+function glibcFindings({ kind, version }: Machine['glibc']): Finding[] {
+  if (kind === 'other') return [error('the C library is not glibc, which bke needs')];
+  if (version === undefined || !older(version, GLIBC)) return [];
+  return [error(`glibc is ${version}, bke needs ${GLIBC} or newer`, 'Use a newer release of this system.')];
+}
+
+function libstdcxxFindings(version: string | undefined): Finding[] {
+  if (version === undefined)
+    return [error('libstdc++ is not installed', 'Install it: the package is libstdc++6 or libstdc++.')];
+  if (!older(version, GLIBCXX)) return [];
+  const message = `libstdc++ has symbols up to GLIBCXX_${version}, bke needs GLIBCXX_${GLIBCXX} (GCC 8)`;
+  return [error(message, 'Use a newer release of this system.')];
+}
 
 export const systemdCheck: Check = {
   name: 'systemd',
@@ -86,7 +85,7 @@ export const cgroupCheck: Check = {
   title: 'Control groups are there',
   inspect: ({ machine: { cgroup } }) => {
     if (cgroup === 'none') return [error('no control groups are mounted below /sys/fs/cgroup')];
-    if (cgroup === 'v2') return [];
+    if (cgroup === '2') return [];
     return [
       warning(
         `control groups are ${cgroup === 'hybrid' ? 'v1 with a v2 tree beside it' : 'v1'}: kubelet 1.35 and later refuse that unless failCgroupV1 is false`,

@@ -6,17 +6,16 @@ import { checks, inspectHost, refuseFindings } from '../../../../src/tasks/prefl
 const fit: Machine = {
   hostname: 'boot',
   root: true,
-  system: 'Linux',
-  architecture: 'x86_64',
-  glibc: '2.36',
+  architecture: 'amd64',
+  glibc: { kind: 'glibc', version: '2.36' },
   glibcxx: '3.4.30',
   systemd: { running: true, version: 252 },
-  cgroup: 'v2',
+  cgroup: '2',
   now: new Date('2026-11-30T10:00:00Z'),
   listeners: [],
   free: new Map([
-    ['/data', { fileSystem: '/', bytes: 1000 }],
-    ['/usr/local', { fileSystem: '/', bytes: 1000 }],
+    ['/data', { fileSystem: '/', bytes: 1000, readOnly: false }],
+    ['/usr/local', { fileSystem: '/', bytes: 1000, readOnly: false }],
   ]),
   missingTools: [],
   directories: [{ path: '/', mode: 0o755, type: 'directory' }],
@@ -49,10 +48,18 @@ describe('checks before anything is changed', () => {
     [
       'the architecture',
       { architecture: 'riscv64' },
-      'platform error: this is Linux on riscv64; bke has programs for Linux on x86_64 and aarch64',
+      'platform error: the processor is riscv64; bke has programs for amd64 and arm64',
     ],
-    ['an old C library', { glibc: '2.17' }, 'libraries error: glibc is 2.17, bke needs 2.28 or newer'],
-    ['another C library', { glibc: undefined }, 'libraries error: the C library is not glibc, which bke needs'],
+    [
+      'an old C library',
+      { glibc: { kind: 'glibc', version: '2.17' } },
+      'libraries error: glibc is 2.17, bke needs 2.28 or newer',
+    ],
+    [
+      'another C library',
+      { glibc: { kind: 'other', version: undefined } },
+      'libraries error: the C library is not glibc, which bke needs',
+    ],
     [
       'an old C++ library',
       { glibcxx: '3.4.9' },
@@ -92,7 +99,9 @@ describe('checks before anything is changed', () => {
     ],
     [
       'a full disk, with all that is wanted on it',
-      { free: new Map(['/data', '/usr/local'].map((path) => [path, { fileSystem: '/', bytes: 899 }])) },
+      {
+        free: new Map(['/data', '/usr/local'].map((path) => [path, { fileSystem: '/', bytes: 899, readOnly: false }])),
+      },
       'disk-space error: / has 899 B free, and 900 B (900 bytes) are needed: the bundle in /data, the programs in /usr/local',
     ],
     [
@@ -121,11 +130,11 @@ describe('checks before anything is changed', () => {
   });
 
   it('warn, and do not refuse, where things work but a person should know', () => {
-    expect(inspect({ cgroup: 'v1', firewalls: ['firewalld'] }).map((finding) => finding.slice(0, 20))).toEqual([
+    expect(inspect({ cgroup: '1', firewalls: ['firewalld'] }).map((finding) => finding.slice(0, 20))).toEqual([
       'cgroup warning: cont',
       'firewall warning: fi',
     ]);
-    expect(() => refuseFindings(inspectHost({ machine: { ...fit, cgroup: 'v1' }, needs }), 'boot')).not.toThrow();
+    expect(() => refuseFindings(inspectHost({ machine: { ...fit, cgroup: '1' }, needs }), 'boot')).not.toThrow();
   });
 
   it('tell everything at once, with one mend under what shares it', () => {
