@@ -23,7 +23,9 @@ export function createContext(parts: ContextParts): CommandContext {
     cwd: io.cwd,
     now: io.now,
     signal,
-    stdin: io.stdin,
+    get stdin() {
+      return io.stdin;
+    },
     argv: parts.argv,
     operationsDirectory: parts.operationsDirectory,
     verbosity: globals.verbose,

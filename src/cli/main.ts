@@ -58,9 +58,11 @@ function createProgram(argv: readonly string[], overrides: MainOverrides): Progr
   const env = overrides.env ?? process.env;
   return {
     io: {
-      stdin: overrides.stdin ?? process.stdin,
-      stdout: guardOutput(overrides.stdout ?? process.stdout),
-      stderr: guardOutput(overrides.stderr ?? process.stderr),
+      get stdin() {
+        return overrides.stdin ?? process.stdin;
+      },
+      stdout: guardOutput(() => overrides.stdout ?? process.stdout),
+      stderr: guardOutput(() => overrides.stderr ?? process.stderr),
       env,
       cwd: overrides.cwd ?? process.cwd(),
       now: overrides.now ?? (() => new Date()),

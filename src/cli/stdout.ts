@@ -1,40 +1,49 @@
-// Standard output that may go away: a reader that has enough (`bke … | head`) is no error, a full disk is one.
+// Outputs that may go away: a reader that has enough (`bke … | head`) is no error, a full disk is one.
+import { isErrno } from '../lib/errno.ts';
 import type { OutputStream } from './io.ts';
 
 interface EmittingStream extends OutputStream {
-  on(event: 'error', listener: (error: NodeJS.ErrnoException) => void): unknown;
-  off(event: 'error', listener: (error: NodeJS.ErrnoException) => void): unknown;
+  on(event: 'error', listener: (error: Error) => void): unknown;
+  off(event: 'error', listener: (error: Error) => void): unknown;
 }
 
 export interface GuardedOutput extends OutputStream {
-  /** The first error but EPIPE, e.g. ENOSPC. */
-  failure(): NodeJS.ErrnoException | undefined;
+  /** The first error but a closed pipe, e.g. ENOSPC. */
+  failure(): Error | undefined;
   release(): void;
 }
 
-export function guardOutput(stream: OutputStream): GuardedOutput {
-  let failure: NodeJS.ErrnoException | undefined;
+/** @param open gives the stream when it is first needed: Node takes milliseconds to make each of its own. */
+export function guardOutput(open: () => OutputStream): GuardedOutput {
+  let opened: OutputStream | undefined;
+  let failure: Error | undefined;
   let closed = false;
-  const onError = (error: NodeJS.ErrnoException): void => {
+  const onError = (error: Error): void => {
     closed = true;
     // EIO: the terminal itself is gone.
-    if (error.code !== 'EPIPE' && error.code !== 'EIO') failure ??= error;
+    if (!isErrno(error, 'EPIPE', 'EIO')) failure ??= error;
   };
-  if (isEmitting(stream)) stream.on('error', onError);
+  const stream = (): OutputStream => {
+    if (opened === undefined) {
+      opened = open();
+      if (isEmitting(opened)) opened.on('error', onError);
+    }
+    return opened;
+  };
   return {
-    write: (text) => (closed || text === '' ? true : stream.write(text)),
+    write: (text) => (closed || text === '' ? true : stream().write(text)),
     get isTTY() {
-      return stream.isTTY === true;
+      return stream().isTTY === true;
     },
     get columns() {
-      return stream.columns;
+      return stream().columns;
     },
     get rows() {
-      return stream.rows;
+      return stream().rows;
     },
     failure: () => failure,
     release: () => {
-      if (isEmitting(stream)) stream.off('error', onError);
+      if (opened !== undefined && isEmitting(opened)) opened.off('error', onError);
     },
   };
 }
