@@ -6,7 +6,10 @@ import { downHosts, ownHosts, type UpOptions, upHosts } from './hosts/lifecycle.
 
 export type { EgressAttempt, EgressSink } from './hosts/sink.ts';
 export type { TestHost } from './hosts/host.ts';
+export { type Release, makeRelease } from './release/bundle.ts';
 export type { RunResult } from './run.ts';
+export { type Scan, scanMachine } from './scan.ts';
+export { diffScans } from './scan-diff.ts';
 
 /** Boots fresh hosts of these names; they end with `stopHosts`, or are cleared by the next run when this one is killed. */
 export async function startHosts(names: readonly string[], options: UpOptions = {}): Promise<TestHost[]> {

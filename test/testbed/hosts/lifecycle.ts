@@ -27,6 +27,7 @@ export interface UpOptions extends Partial<HostOptions> {
 
 /** Boots fresh hosts of these names; clears what a killed run left, and hosts of the same names that were kept. */
 export async function upHosts(bed: Bed, names: readonly string[], options: UpOptions = {}): Promise<HostRecord[]> {
+  if (process.getuid?.() !== 0) throw new TestbedError('hosts need root: mounts, a bridge and cgroups are made');
   for (const name of names) if (!hostName.test(name)) throw new TestbedError(`${name} is no name for a host`);
   return changeBed(bed, async () => {
     const record = await readRecord(bed);

@@ -29,7 +29,11 @@ export async function makeRelease(size: ReleaseSize, options: BuildOptions = {})
   const entry = {
     kind: 'bundles',
     name: size,
-    recipe: { manifest: await readFile(manifest, 'utf8'), code: await codeDigest(), key: await readFile(path.join(keys, 'key.pub'), 'utf8') },
+    recipe: {
+      manifest: await readFile(manifest, 'utf8'),
+      code: await codeDigest(),
+      key: await readFile(path.join(keys, 'key.pub'), 'utf8'),
+    },
   };
   const dir = await cached(entry, async (draft) => {
     const output = path.join(draft, 'bundle.tar');
