@@ -1,5 +1,6 @@
 // The work of `bke bundle inspect`.
 import { resolve } from 'node:path';
+import { formatBytes } from '../../lib/bytes.ts';
 import type { CommandInput, CommandResult } from '../../lib/command.ts';
 import { readInput } from '../../lib/input.ts';
 import { padEnd, textWidth } from '../../lib/text.ts';
@@ -26,11 +27,17 @@ function textOf(summary: BundleSummary): string {
     ['Platforms', summary.platforms.join(', ')],
     ['Kubernetes', summary.kubernetesVersions.join(', ') || 'none'],
     ['Signature', summary.signature],
-    ['Size', summary.size],
+    ['Size', formatBytes(summary.size)],
   ];
   const rows = [
     ['KIND', 'NAME', 'VERSION', 'PLATFORMS', 'SIZE'],
-    ...summary.entries.map(({ kind, name, version, platforms, size }) => [kind, name, version, platforms, size]),
+    ...summary.entries.map(({ kind, name, version, platforms, size }) => [
+      kind,
+      name,
+      version,
+      platforms.join(',') || 'all',
+      formatBytes(size),
+    ]),
   ];
   return `${aligned(head.map(([key = '', value = '']) => [`${key}:`, value]))}\n${aligned(rows)}`;
 }

@@ -36,7 +36,7 @@ export async function runLoad(context: CommandContext, input: CommandInput): Pro
       run: (tools) => loadBundle(bundle, targets, { ...tools, force: read.flag('force') }),
       changed: ({ changed }) => changed,
     });
-    return { kind: 'object', value: summaryOf(report) };
+    return { kind: 'object', value: report, text: textOf(report) };
   } finally {
     registry?.close();
   }
@@ -59,10 +59,16 @@ async function openRegistry(context: CommandContext, read: InputReader): Promise
   });
 }
 
-function summaryOf({ files, charts, images, bytes }: LoadReport): object {
-  return { files: words(files), charts: words(charts), images: words(images), written: formatBytes(bytes) };
+function textOf({ files, charts, images, bytes }: LoadReport): string {
+  return [
+    `files:   ${words(files)}`,
+    `charts:  ${words(charts)}`,
+    `images:  ${words(images)}`,
+    `written: ${formatBytes(bytes)}`,
+    '',
+  ].join('\n');
 }
 
 function words({ loaded, present }: LoadCount): string {
-  return `${loaded} loaded, ${present} present`;
+  return `${loaded} loaded, ${present} there already`;
 }

@@ -23,7 +23,10 @@ export async function runVerify(context: CommandContext, input: CommandInput): P
     run: async (tools) => requireSound(path, await verifyBundle(bundle, tools)),
     changed: () => false,
   });
-  return { kind: 'object', value: summaryOf(bundle, report) };
+  const { name, version, platforms, kubernetesVersions } = bundle.description;
+  const { blobs, bytes } = report;
+  const value = { name, version, platforms, kubernetesVersions, signature: bundle.signature, blobs, bytes };
+  return { kind: 'object', value, text: textOf(bundle, report) };
 }
 
 /** @throws BkeError BKE_BUNDLE_INVALID with a detail per fault. */
@@ -35,12 +38,12 @@ function requireSound(path: string, report: VerifyReport): VerifyReport {
   });
 }
 
-function summaryOf({ description, signature }: Bundle, { blobs, bytes }: VerifyReport): object {
-  return {
-    bundle: `${description.name} ${description.version}`,
-    platforms: description.platforms,
-    kubernetesVersions: description.kubernetesVersions,
-    signature: signature.state === 'trusted' ? `trusted ${signature.key}` : signature.state,
-    verified: `${plural(blobs, 'blob')}, ${formatBytes(bytes)}`,
-  };
+function textOf({ description, signature }: Bundle, { blobs, bytes }: VerifyReport): string {
+  const signed =
+    signature.state === 'trusted'
+      ? `signed by ${signature.key}`
+      : signature.state === 'unsigned'
+        ? 'not signed'
+        : `signed by ${signature.keys.join(', ')}, which is not trusted here`;
+  return `${description.name} ${description.version} is whole: ${plural(blobs, 'blob')}, ${formatBytes(bytes)}; ${signed}\n`;
 }

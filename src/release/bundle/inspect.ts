@@ -1,5 +1,4 @@
 // What is in a bundle, as a person or a script wants to see it.
-import { formatBytes } from '../../lib/bytes.ts';
 import type { BundleEntry } from './description.ts';
 import { readImage } from './image-content.ts';
 import type { Bundle } from './open.ts';
@@ -11,7 +10,8 @@ export interface BundleSummary {
   readonly platforms: readonly string[];
   readonly kubernetesVersions: readonly string[];
   readonly signature: string;
-  readonly size: string;
+  /** Bytes of the file. */
+  readonly size: number;
   readonly entries: readonly EntrySummary[];
 }
 
@@ -20,10 +20,12 @@ export interface EntrySummary {
   /** Image names are whole: docker.io/library/x. */
   readonly name: string;
   readonly version: string;
-  readonly platforms: string;
-  /** Of all platforms; what several entries share counts for each. */
-  readonly size: string;
-  readonly digest: string;
+  /** Empty where it is the same for all. */
+  readonly platforms: readonly string[];
+  /** Bytes of all platforms; what several entries share counts for each. */
+  readonly size: number;
+  /** Several where platforms have different files. */
+  readonly digests: readonly string[];
 }
 
 export async function summarise(bundle: Bundle): Promise<BundleSummary> {
@@ -36,7 +38,7 @@ export async function summarise(bundle: Bundle): Promise<BundleSummary> {
     platforms,
     kubernetesVersions,
     signature,
-    size: formatBytes(bundle.size),
+    size: bundle.size,
     entries: await Promise.all(entries.map((entry) => summariseEntry(bundle, entry))),
   };
 }
@@ -44,7 +46,7 @@ export async function summarise(bundle: Bundle): Promise<BundleSummary> {
 async function summariseEntry(bundle: Bundle, entry: BundleEntry): Promise<EntrySummary> {
   if (entry.kind === 'chart') {
     const { kind, name, version, digest, size } = entry;
-    return { kind, name, version, platforms: 'all', size: formatBytes(size), digest };
+    return { kind, name, version, platforms: [], size, digests: [digest] };
   }
   if (entry.kind === 'file') {
     const variants = Object.values(entry.variants);
@@ -53,9 +55,9 @@ async function summariseEntry(bundle: Bundle, entry: BundleEntry): Promise<Entry
       kind: entry.kind,
       name: entry.name,
       version: entry.version,
-      platforms: Object.keys(entry.variants).join(','),
-      size: formatBytes([...contents.values()].reduce((sum, size) => sum + size, 0)),
-      digest: [...contents.keys()].join(','),
+      platforms: Object.keys(entry.variants),
+      size: [...contents.values()].reduce((sum, size) => sum + size, 0),
+      digests: [...contents.keys()],
     };
   }
   const colon = entry.ref.lastIndexOf(':');
@@ -63,8 +65,8 @@ async function summariseEntry(bundle: Bundle, entry: BundleEntry): Promise<Entry
     kind: entry.kind,
     name: entry.ref.slice(0, colon),
     version: entry.ref.slice(colon + 1),
-    platforms: Object.keys(entry.platforms).join(','),
-    size: formatBytes((await readImage(bundle, entry)).size),
-    digest: entry.digest,
+    platforms: Object.keys(entry.platforms),
+    size: (await readImage(bundle, entry)).size,
+    digests: [entry.digest],
   };
 }

@@ -58,6 +58,14 @@ function checksumText(header: Buffer): string {
   return `${checksumOf(header).toString(8).padStart(6, '0')}\0 `;
 }
 
+/** Exactly the two forms that tars write: a looser reading would let a flipped byte in the checksum itself pass. */
+function checksumFits(block: Buffer): boolean {
+  const [at, length] = field.checksum;
+  const found = block.toString('latin1', at, at + length);
+  const wanted = checksumText(block);
+  return found === wanted || found === `${wanted.slice(0, 6)} \0`;
+}
+
 /** Sum of all bytes, those of the checksum itself taken as spaces. */
 function checksumOf(header: Buffer): number {
   const [at, length] = field.checksum;
@@ -88,9 +96,7 @@ export function decodeHeader(block: Buffer): TarHeader | undefined | 'damaged' {
   if (block.every((byte) => byte === 0)) return undefined;
   const magic = text(block, field.magic);
   if (!magic.startsWith('ustar')) return 'damaged';
-  // Exactly the form that every tar of today writes: a looser reading would let a flipped byte in the checksum pass.
-  const [at, length] = field.checksum;
-  if (block.toString('latin1', at, at + length) !== checksumText(block)) return 'damaged';
+  if (!checksumFits(block)) return 'damaged';
   const size = number(block, field.size);
   if (size === undefined) return 'damaged';
   const prefix = magic === 'ustar' ? text(block, field.prefix) : '';

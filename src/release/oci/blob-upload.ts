@@ -20,6 +20,7 @@ export type UploadOutcome = 'present' | 'mounted' | 'sent';
 /** Tries without progress: after the third the upload begins anew, the sixth is the last. */
 const restartAfter = 3;
 const attemptLimit = 6;
+const cancelAttempts = 5;
 /** The registry hashes the whole blob before it answers the last request: at least so many bytes per second are expected. */
 const hashRate = 20 * 1024 * 1024;
 
@@ -167,12 +168,22 @@ class Upload {
   /** So that nothing half-sent stays on the registry's disk; it has its own purge where even this fails. */
   async #cancel(location: URL): Promise<void> {
     try {
-      const state = await this.#head('GET', location, [200, 204, 404]);
-      if (state.statusCode === 404) return;
-      await this.#head('DELETE', this.#location(state.headers.location, location), [200, 202, 204, 404]);
+      for (let attempt = 1; attempt <= cancelAttempts; attempt += 1) {
+        if (await this.#cancelOnce(location)) return;
+        await backOff(attempt, 100);
+      }
     } catch {
       // The fault that led here is the one to tell.
     }
+  }
+
+  /** false while the registry is still writing what it received: then its count and ours differ, and it refuses (416). */
+  async #cancelOnce(location: URL): Promise<boolean> {
+    const state = await this.#head('GET', location, [200, 204, 404]);
+    if (state.statusCode === 404) return true;
+    const target = this.#location(state.headers.location, location);
+    const answer = await this.#head('DELETE', target, [200, 202, 204, 404, 416]);
+    return answer.statusCode !== 416;
   }
 
   #head(method: 'GET' | 'HEAD' | 'POST' | 'DELETE', target: string | URL, expect: readonly number[]) {

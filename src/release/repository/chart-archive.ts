@@ -8,7 +8,7 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 import { BkeError } from '../../lib/errors.ts';
 
-const text = z.string();
+const text = z.string('must be text');
 const dependency = z.object({
   name: text,
   version: text.optional(),
