@@ -3,7 +3,7 @@ import type { CommandContext } from '../commands/context.ts';
 import type { Host } from '../host/host.ts';
 import type { GlobalValues } from '../lib/global-options.ts';
 import { confirm } from './confirm.ts';
-import type { Io } from './io.ts';
+import { type Io, readableWidth } from './io.ts';
 import type { Progress } from './progress.ts';
 
 export interface ContextParts {
@@ -20,7 +20,12 @@ export function createContext(parts: ContextParts): CommandContext {
   const { io, globals, signal, progress } = parts;
   return {
     env: io.env,
-    cwd: io.cwd,
+    get cwd() {
+      return io.cwd;
+    },
+    get textWidth() {
+      return readableWidth(io.stdout);
+    },
     now: io.now,
     signal,
     get stdin() {

@@ -45,10 +45,13 @@ interface Program {
 /** Runs one command line and returns its exit code (design section 5). Never throws. */
 export async function main(argv: readonly string[], overrides: MainOverrides = {}): Promise<number> {
   const program = createProgram(argv, overrides);
+  const onUncaught = (thrown: unknown): void => void endWithBug(program, thrown);
+  process.once('uncaughtException', onUncaught);
   try {
     const code = await runProgram(program);
     return await checkStdout(program, code);
   } finally {
+    process.off('uncaughtException', onUncaught);
     program.io.stdout.release();
     program.io.stderr.release();
   }
@@ -64,7 +67,9 @@ function createProgram(argv: readonly string[], overrides: MainOverrides): Progr
       stdout: guardOutput(() => overrides.stdout ?? process.stdout),
       stderr: guardOutput(() => overrides.stderr ?? process.stderr),
       env,
-      cwd: overrides.cwd ?? process.cwd(),
+      get cwd() {
+        return overrides.cwd ?? process.cwd();
+      },
       now: overrides.now ?? (() => new Date()),
     },
     argv,
@@ -156,6 +161,15 @@ async function saveBug(program: Program, error: unknown): Promise<string | undef
   const [{ saveBugLog }, { bkeVersion }] = await Promise.all([import('./bug-log.ts'), import('../lib/version.ts')]);
   const report = { error, argv: program.argv, version: await bkeVersion(), now: program.io.now() };
   return saveBugLog(program.operationsDirectory, report);
+}
+
+/** An error outside of any await: nothing can be said of the state of the program, so it ends here. */
+async function endWithBug(program: Program, thrown: unknown): Promise<void> {
+  const code = await fail(program, thrown, {
+    json: asksForJson(program.argv),
+    color: !program.argv.includes('--no-color'),
+  });
+  (program.overrides.signals ?? process).exit(code);
 }
 
 /** What a library throws because the signal came is the cancelling itself, no error of its own. */

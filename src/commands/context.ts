@@ -14,7 +14,10 @@ export interface Confirmation {
 
 export interface CommandContext {
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Throws where the folder bke was started in is gone. */
   readonly cwd: string;
+  /** Columns for text that is wrapped for people. */
+  readonly textWidth: number;
   readonly now: () => Date;
   /** Where journals of operations are kept; undefined where there is no place for them (no HOME). */
   readonly operationsDirectory: string | undefined;

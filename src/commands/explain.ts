@@ -16,9 +16,9 @@ export const explain: Command = {
   ],
   args: [{ name: 'code', summary: 'an error code, as it stands in brackets after "error"', optional: true }],
   output: ['table', 'json', 'yaml', 'name'],
-  run: async (_context, input) => {
+  run: async (context, input) => {
     const typed = readInput(input).text('code');
-    if (typed !== undefined) return { kind: 'object', ...explained(typed) };
+    if (typed !== undefined) return { kind: 'object', ...explained(typed, context.textWidth) };
     return {
       kind: 'list',
       items: Object.entries(errorTable).map(([code, { exit, title }]) => ({ name: code, exit, title })),
@@ -32,7 +32,7 @@ export const explain: Command = {
   },
 };
 
-function explained(typed: string): { value: object; text: string } {
+function explained(typed: string, width: number): { value: object; text: string } {
   const wanted = typed.toUpperCase().replace(/^ERROR\[|\]$/g, '');
   const entry = Object.entries(errorTable).find(([code]) => code === wanted);
   if (entry === undefined) {
@@ -42,6 +42,6 @@ function explained(typed: string): { value: object; text: string } {
     });
   }
   const [name, { title, explanation, exit }] = entry;
-  const text = `${name}: ${title}\n\n${wrap(explanation, 100).join('\n')}\n\nexit code: ${exit}\n`;
+  const text = `${name}: ${title}\n\n${wrap(explanation, width).join('\n')}\n\nexit code: ${exit}\n`;
   return { value: { name, title, exit, explanation }, text };
 }

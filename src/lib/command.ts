@@ -19,7 +19,7 @@ interface OptionBase {
   readonly hidden?: boolean;
 }
 
-export interface FlagOption extends OptionBase {
+interface FlagOption extends OptionBase {
   readonly type: 'flag';
   /** true: the flag is on unless `--no-<name>` is given. */
   readonly default?: boolean;
@@ -39,7 +39,7 @@ export interface ValueOption extends OptionBase {
 
 export type OptionSpec = FlagOption | ValueOption;
 
-export interface Example {
+interface Example {
   readonly command: string;
   readonly says: string;
 }

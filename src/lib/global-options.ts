@@ -2,7 +2,7 @@
 import type { OptionSpec, OutputFormat } from './command.ts';
 
 export const progressModes = ['auto', 'tty', 'plain', 'json'] as const;
-export type ProgressMode = (typeof progressModes)[number];
+type ProgressMode = (typeof progressModes)[number];
 
 export const globalOptions = [
   {

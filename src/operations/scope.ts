@@ -2,7 +2,7 @@
 import type { Change } from '../host/changes/change.ts';
 import type { Host } from '../host/host.ts';
 
-export interface StepProgress {
+interface StepProgress {
   readonly message?: string;
   readonly done?: number;
   readonly total?: number;

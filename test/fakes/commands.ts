@@ -2,7 +2,7 @@
 import type { Command } from '../../src/commands/context.ts';
 import type { CommandInput } from '../../src/lib/command.ts';
 
-export interface NotedRun {
+interface NotedRun {
   readonly path: string;
   readonly input: CommandInput;
 }

@@ -44,7 +44,7 @@ export function plainRenderer(options: PlainOptions): Renderer {
 }
 
 /** What is said of an event; nothing where the verbosity is too low for it. */
-export function eventLines(event: OperationEvent, view: OperationView, verbosity: number): string[] {
+function eventLines(event: OperationEvent, view: OperationView, verbosity: number): string[] {
   const step = (place: StepPlace, words: string): string[] => [`${hostPrefix(place.host)}${place.step}: ${words}`];
   return matchEvent<OperationEvent['type'], string[]>(event, {
     'operation.started': (e) => [`${e.action} of ${e.target}${e.dryRun ? ' (dry run)' : ''}, operation ${e.operation}`],
@@ -65,7 +65,7 @@ export function eventLines(event: OperationEvent, view: OperationView, verbosity
 }
 
 /** Says who is at work, and names the one that has been at it longest. */
-export function heartbeatLine(view: OperationView, now: number): string {
+function heartbeatLine(view: OperationView, now: number): string {
   const active = view.phases.flatMap((phase) => [...phase.active.values()]);
   const [first] = active.toSorted((a, b) => a.since - b.since);
   if (first === undefined) return 'still running';

@@ -15,7 +15,7 @@ export interface ActiveStep {
   waiting?: EventOf<'step.waiting'>;
 }
 
-export interface FailedStep {
+interface FailedStep {
   readonly host: string | undefined;
   readonly step: string;
   readonly error: ErrorReport;

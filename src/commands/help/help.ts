@@ -19,9 +19,9 @@ export function helpCommand(commands: () => readonly Command[]): Command {
     ],
     args: [{ name: 'word', summary: 'a command or a topic', optional: true, variadic: true }],
     output: [],
-    run: async (_context, input) => ({
+    run: async ({ textWidth }, input) => ({
       kind: 'text',
-      text: helpText(readInput(input).texts('word'), commands(), plainHelp),
+      text: helpText(readInput(input).texts('word'), commands(), { ...plainHelp, width: textWidth }),
     }),
   };
 }

@@ -1,7 +1,8 @@
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { closeSync, mkdtempSync, openSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { SignalSource, StopSignal } from '../../../src/cli/signals.ts';
 import type { Command, CommandContext } from '../../../src/commands/context.ts';
@@ -239,6 +240,36 @@ describe('the process', () => {
 
   it('is not disturbed by a reader that has enough', async () => {
     expect(await run(['explain'], 'pipe', true)).toEqual({ code: 0, stderr: '' });
+  });
+
+  it('runs where the folder it was started in is gone', async () => {
+    const { stdout } = await promisify(execFile)('sh', [
+      '-c',
+      'd=$(mktemp -d) && cd "$d" && rmdir "$d" && exec "$0" "$1" version',
+      process.execPath,
+      bke,
+    ]);
+    expect(stdout).toContain('bke ');
+  });
+
+  it('ends as a bug when something breaks outside of what it waits for', async () => {
+    const exits: number[] = [];
+    const signals: SignalSource = { on: () => {}, off: () => {}, exit: (code) => exits.push(code) };
+    const others = process.listeners('uncaughtException');
+    process.removeAllListeners('uncaughtException');
+    try {
+      const commands = acting(async () => {
+        setTimeout(() => {
+          throw new TypeError('loose end');
+        }, 1);
+        await pause(500);
+      });
+      const { stderr } = await runCli(['act'], { ...where, commands, signals });
+      expect(exits).toEqual([70]);
+      expect(stderr).toContain('error[BKE_INTERNAL]: loose end');
+    } finally {
+      for (const listener of others) process.on('uncaughtException', listener);
+    }
   });
 
   it('says that standard output could not be written', async () => {
