@@ -62,9 +62,14 @@ export function parseRules(text: string): RuleTable[] {
   return tables;
 }
 
+/** A rule without its quoted texts: a comment may hold anything that looks like an option. */
+export function withoutTexts(spec: string): string {
+  return spec.replaceAll(/"(?:[^"\\]|\\.)*"/g, '""');
+}
+
 /** The chain a rule jumps or goes to. */
 export function ruleTarget(spec: string): string | undefined {
-  return /(?:^| )-[jg] (\S+)/.exec(spec)?.[1];
+  return /(?:^| )-[jg] (\S+)/.exec(withoutTexts(spec))?.[1];
 }
 
 function comments(spec: string): string[] {

@@ -1,6 +1,6 @@
 // Whether deleting Kubernetes' firewall rules would close the door the SSH session came in by.
 import { isIPv6 } from 'node:net';
-import { type OwnRules, type Rule, type RuleSet, type RuleTable, ruleTarget } from './iptables.ts';
+import { type OwnRules, type Rule, type RuleSet, type RuleTable, ruleTarget, withoutTexts } from './iptables.ts';
 import type { SshSession } from './session.ts';
 
 function option(spec: string, name: string): string | undefined {
@@ -15,7 +15,8 @@ function portsInclude(list: string, port: number): boolean {
 }
 
 /** Whether a rule may let packets of the session pass; conditions not understood count as met. */
-function mayAccept(spec: string, session: SshSession): boolean {
+function mayAccept(rule: string, session: SshSession): boolean {
+  const spec = withoutTexts(rule);
   const protocol = option(spec, '-p');
   if (protocol !== undefined && protocol !== 'tcp' && protocol !== 'all') return false;
   const ports = option(spec, '--dports?');

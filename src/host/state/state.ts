@@ -40,6 +40,8 @@ export interface HostState {
   readonly processes: readonly ProcessInfo[];
   readonly foreignContainers: readonly string[];
   readonly mounts: readonly Mount[];
+  /** Of the directories below which mounts are looked for: where each really is. */
+  readonly realPaths: ReadonlyMap<string, string>;
   /** Mount points of /etc/fstab. */
   readonly fstab: ReadonlySet<string>;
   readonly network: NetworkState;
@@ -124,8 +126,25 @@ export interface ScanOptions {
   readonly units: readonly string[];
   /** Further paths of bke's own. */
   readonly paths: readonly KnownPath[];
+  /** Directories below which mounts are looked for. */
+  readonly tops: readonly string[];
   /** The process whose SSH session must survive. */
   readonly pid: number;
+}
+
+/** Where directories really are: mounts are known by real paths only. */
+async function readRealPaths(
+  host: Host,
+  mounts: readonly Mount[],
+  tops: readonly string[],
+): Promise<Map<string, string>> {
+  const real = await Promise.all(
+    tops.map(async (top) => {
+      const path = isReachable(mounts, top) ? await host.files.realPath(top) : undefined;
+      return [top, path ?? top] as const;
+    }),
+  );
+  return new Map(real);
 }
 
 export async function readHostState(host: Host, options: ScanOptions): Promise<HostState> {
@@ -143,6 +162,7 @@ export async function readHostState(host: Host, options: ScanOptions): Promise<H
     processes,
     foreignContainers: await readForeignContainers(host, processes),
     mounts,
+    realPaths: await readRealPaths(host, mounts, options.tops),
     fstab,
     network,
     cgroups,

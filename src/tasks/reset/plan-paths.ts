@@ -27,10 +27,11 @@ function holdsVolumesOnly(path: FoundPath): boolean {
 }
 
 /** Anything but a name that could be the user's own: a file only Kubernetes writes, or pods, links and rules of its programs. */
-export function hasKubernetes(state: HostState, self: number): boolean {
+function hasKubernetes({ state, flags }: PlanInput, self: number): boolean {
   const network = ownNetwork(state.network);
+  const shows = (path: FoundPath): boolean => !isEmptied(path) && (flags.purgeVolumes || !holdsVolumesOnly(path));
   return (
-    state.paths.some((path) => path.mark === 'proof' && !isEmptied(path) && !holdsVolumesOnly(path)) ||
+    state.paths.some((path) => path.mark === 'proof' && shows(path)) ||
     state.cgroups.length > 0 ||
     network.links.length + network.namespaces.length + network.rules.length + network.nftTables.length > 0 ||
     podProcesses(state.processes, self).length > 0
@@ -45,7 +46,7 @@ function isCovered(path: string, input: PlanInput): boolean {
 }
 
 function chosen(input: PlanInput, self: number): FoundPath[] {
-  const proof = hasKubernetes(input.state, self);
+  const proof = hasKubernetes(input, self);
   return input.state.paths.filter((path) => {
     if (isEmptied(path) || isCovered(path.path, input) || folders.has(path.path)) return false;
     if (holdsVolumesOnly(path) && !input.flags.purgeVolumes) return false;
@@ -106,7 +107,7 @@ function pathItems(paths: readonly FoundPath[], ledger: boolean): PlanItem[] {
 export function choosePaths(input: PlanInput, self: number): PathChoice {
   const { state } = input;
   const paths = chosen(input, self);
-  const keptFolders = chosenFolders(input, paths, hasKubernetes(state, self));
+  const keptFolders = chosenFolders(input, paths, hasKubernetes(input, self));
   const kubeconfigs = state.kubeconfigs.filter(({ points, path }) => points === 'only' && !isCovered(path, input));
   return {
     paths,

@@ -8,8 +8,10 @@ import { listedShort, plural } from '../../lib/text.ts';
 import { ownUnits } from './own-paths.ts';
 import { choosePaths } from './plan-paths.ts';
 import { planRefusals } from './plan-refusals.ts';
-import type { KeptItem, PlanInput, PlanItem, ResetPlan } from './reset-plan.ts';
+import type { KeptItem, PlanInput, PlanItem, ResetFlags, ResetPlan, Selection } from './reset-plan.ts';
 import { isRuntimeResource, ownMounts, ownNetwork, podProcesses } from './select.ts';
+
+const volumes = volumePaths.map(({ path }) => path);
 
 /** Kubernetes' units run or are put in place by hand; those of a package are only stopped. */
 function nodeUnitNames(units: readonly UnitState[]): string[] {
@@ -104,18 +106,29 @@ function keptPrograms(state: HostState): KeptItem[] {
     : [];
 }
 
-function mountChoice(input: PlanInput, resources: readonly LedgerResource[]) {
-  const zones = resources.flatMap(({ record: { last } }) => (last.kind === 'zone' ? [last.path] : []));
-  const volumes = volumePaths.map(({ path }) => path);
-  const tops = [...new Set([...kubernetesTops, ...zones, ...(input.flags.purgeVolumes ? volumes : [])])];
-  const targets = input.state.paths.flatMap(({ target }) => target ?? []);
-  const kept = new Set([...input.state.fstab, ...input.ledger.earlierMounts]);
-  if (!input.flags.purgeVolumes) {
-    for (const mount of input.state.mounts) {
-      if (volumes.some((volume) => isWithin(mount.mountPoint, volume))) kept.add(mount.mountPoint);
-    }
+/** Directories below which nothing may stay mounted: Kubernetes', and what others fill in zones that are undone. */
+export function mountTopsOf(flags: ResetFlags, resources: readonly LedgerResource[]): string[] {
+  const zones = undoneOf(resources).flatMap(({ record: { last } }) => (last.kind === 'zone' ? [last.path] : []));
+  return [...new Set([...kubernetesTops, ...zones, ...(flags.purgeVolumes ? volumes : [])])];
+}
+
+function mountChoice(
+  { flags, state, ledger }: PlanInput,
+  resources: readonly LedgerResource[],
+): Pick<Selection, 'mountTops' | 'keptMounts'> {
+  const kept = new Set([...state.fstab, ...ledger.earlierMounts]);
+  if (!flags.purgeVolumes) {
+    for (const { mountPoint } of state.mounts)
+      if (volumes.some((volume) => isWithin(mountPoint, volume))) kept.add(mountPoint);
   }
+  const targets = state.paths.flatMap(({ target }) => target ?? []);
+  const tops = mountTopsOf(flags, resources).map((top) => state.realPaths.get(top) ?? top);
   return { mountTops: [...tops, ...targets], keptMounts: kept };
+}
+
+/** Those that really go: what another scope needs too only loses a claim. */
+function undoneOf(resources: readonly LedgerResource[]): LedgerResource[] {
+  return resources.filter(({ sharedWith }) => sharedWith.length === 0);
 }
 
 /** What another scope still needs stays; giving up the claim is work all the same. */
@@ -131,11 +144,8 @@ function released(resources: readonly LedgerResource[]): PlanItem[] {
 export function planReset(input: PlanInput, self: number): ResetPlan {
   const { state } = input;
   const { resources, kept } = splitRuntime(input);
-  const mounts = mountChoice(
-    input,
-    resources.filter(({ sharedWith }) => sharedWith.length === 0),
-  );
-  const undone = resources.filter(({ sharedWith }) => sharedWith.length === 0);
+  const mounts = mountChoice(input, resources);
+  const undone = undoneOf(resources);
   const recorded = recordedUnits(undone);
   const running = new Set(state.units.filter(isRunning).map(({ name }) => name));
   const nodes = nodeUnitNames(state.units);

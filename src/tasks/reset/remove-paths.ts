@@ -6,6 +6,7 @@ import { isWithin, type Mount } from '../../host/state/mounts.ts';
 import { findProgram } from '../../host/state/program.ts';
 import type { FoundPath } from '../../host/state/state.ts';
 import { BkeError } from '../../lib/errors.ts';
+import { listedShort } from '../../lib/text.ts';
 import type { Step } from '../../operations/operation.ts';
 import { runBounded } from './commands.ts';
 import type { ResetScope } from './reset-scope.ts';
@@ -30,11 +31,19 @@ async function keptWithAll(scope: ResetScope, top: string): Promise<Set<string>>
   return kept;
 }
 
+async function tellKeptMounts(scope: ResetScope, top: string): Promise<void> {
+  const mounts = [...scope.run.selection.keptMounts].filter((path) => path !== top && isWithin(path, top));
+  if (mounts.length === 0 || (await scope.host.files.stat(top)) === undefined) return;
+  const why = `${listedShort(mounts, 3)} in it is yours (in /etc/fstab, or there before bke) and stays`;
+  scope.run.left.push({ what: top, why, see: `findmnt -R ${top}` });
+}
+
 async function removeTreeAt(scope: ResetScope, path: FoundPath, mounts: readonly Mount[]): Promise<void> {
   const top = path.target ?? path.path;
   const mountedTop = mounts.some((mount) => mount.mountPoint === top);
   const keepTop = mountedTop || path.target !== undefined;
   const { left } = await removeTree(scope.host, top, { keep: await keptWithAll(scope, top), mountedTop, keepTop });
+  await tellKeptMounts(scope, top);
   for (const entry of left)
     scope.run.left.push({ what: entry.path, why: entry.why, see: `ls -lad ${entry.path}; findmnt ${entry.path}` });
 }

@@ -8,7 +8,7 @@ import { clearNetworkStep } from './clear-network.ts';
 import { endLeftoversStep, endPodsStep } from './end-pods.ts';
 import { finishStep, stateFolders } from './finish.ts';
 import { ownPaths } from './own-paths.ts';
-import { planReset } from './plan.ts';
+import { mountTopsOf, planReset } from './plan.ts';
 import { removeDataStep, removeFilesStep } from './remove-paths.ts';
 import { type PlanItem, type ResetFlags, type ResetPlan, resetScopes } from './reset-plan.ts';
 import type { ResetScope } from './reset-scope.ts';
@@ -41,7 +41,12 @@ export async function prepareReset(host: Host, flags: ResetFlags, self: number):
   const ledger = await readLedger(host);
   const selected = ledger.resources(resetScopes(flags));
   const units = selected.flatMap(({ record: { last } }) => (last.kind === 'unit' ? [last.name] : []));
-  const state = await readHostState(host, { units, paths: isWhole(ledger) ? [] : ownPaths(flags), pid: self });
+  const state = await readHostState(host, {
+    units,
+    paths: isWhole(ledger) ? [] : ownPaths(flags),
+    tops: mountTopsOf(flags, selected),
+    pid: self,
+  });
   const input = { exists: ledger.exists, selected, all: ledger.resources(), earlierMounts: [] };
   const plan = planReset({ flags, state, ledger: input }, self);
   return { ...plan, items: [...plan.items, ...(await stateItems(host, ledger, flags))] };

@@ -6,7 +6,7 @@ import { BkeError } from '../../lib/errors.ts';
 import { plural } from '../../lib/text.ts';
 import type { Step } from '../../operations/operation.ts';
 import { ownPaths } from './own-paths.ts';
-import { planReset } from './plan.ts';
+import { mountTopsOf, planReset } from './plan.ts';
 import type { ItemGroup, Left, PlanItem, ResetPlan } from './reset-plan.ts';
 import type { ResetRun, ResetScope } from './reset-scope.ts';
 
@@ -22,7 +22,13 @@ const seeCommands: Readonly<Record<ItemGroup, string>> = {
 /** The plan another reset would make now, without what the ledger answers for on paths it has just restored. */
 async function planAgain(run: ResetRun): Promise<ResetPlan> {
   const { host, flags, self, ledger, selection } = run;
-  const state = await readHostState(host, { units: [], paths: ledger.exists ? [] : ownPaths(flags), pid: self });
+  const paths = ledger.exists ? [] : ownPaths(flags);
+  const state = await readHostState(host, {
+    units: [],
+    paths,
+    tops: mountTopsOf(flags, selection.resources),
+    pid: self,
+  });
   const uncovered = state.paths.filter(({ path }) => !selection.coveredPaths.has(path));
   return planReset(
     {

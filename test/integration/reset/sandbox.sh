@@ -5,6 +5,10 @@ set -eu
 script=$1
 base=/sys/fs/cgroup/pids
 group=$base/bke-sandbox-$$
+# What killed runs left.
+for old in "$base"/bke-sandbox-*; do
+  [ -d "$old" ] && ! [ -d "/proc/${old##*-}" ] && find "$old" -depth -type d -exec rmdir {} + 2>/dev/null || true
+done
 mkdir "$group"
 trap 'for i in 1 2 3 4 5; do find "$group" -depth -type d -exec rmdir {} + 2>/dev/null && break; sleep 0.2; done' EXIT
 export BKE_SANDBOX_GROUP=$group BKE_SANDBOX_SCRIPT=$script BKE_SANDBOX_NODE=$(dirname "$(readlink -f "$(command -v node)")")

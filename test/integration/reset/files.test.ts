@@ -1,0 +1,229 @@
+// What a reset takes and what it keeps where no record tells, and where one does (cases E4, E5, C11; requirements 5.3).
+import { describe, expect, it } from 'vitest';
+import { inSandbox, whyNoSandbox } from './sandbox.ts';
+
+const no = whyNoSandbox();
+if (no !== undefined) process.stderr.write(`reset/files skipped: ${no}\n`);
+
+/** What kubeadm and kubelet leave on a node that bke has no record of. */
+const node = `
+mkdir -p /etc/kubernetes/manifests /etc/kubernetes/pki/etcd /var/lib/kubelet/pods/u/volumes /var/lib/kubelet/pki /run/kubeadm /run/flannel /var/log/pods/x /etc/cni/net.d /opt/cni/bin /var/lib/etcd/member
+echo x > /etc/kubernetes/admin.conf; echo x > /etc/kubernetes/kubelet.conf; echo x > /etc/kubernetes/manifests/etcd.yaml
+echo ca > /etc/kubernetes/pki/ca.crt; echo x > /etc/kubernetes/pki/sa.key; echo x > /etc/kubernetes/pki/etcd/ca.key
+echo x > /var/lib/kubelet/config.yaml; echo x > /run/flannel/subnet.env; echo x > /run/kubeadm/k; echo x > /var/log/pods/x/0.log
+echo '{"name":"cbr0"}' > /etc/cni/net.d/10-flannel.conflist; echo x > /opt/cni/bin/flannel; echo x > /etc/default/kubelet
+`;
+
+const users = `
+echo mine > /etc/kubernetes/pki/mine.crt; echo mine > /etc/cni/net.d/99-mine.conf; echo mine > /opt/cni/bin/bridge
+echo mine > /usr/local/bin/kubectl; mkdir -p /etc/containerd /opt/local-path-provisioner/pvc-1; echo mine > /etc/containerd/config.toml
+echo mine > /opt/local-path-provisioner/pvc-1/data; echo '10.0.0.1 mine' >> /etc/hosts; mkdir -p /var/lib/kubelet/seccomp; echo mine > /var/lib/kubelet/seccomp/p.json
+`;
+
+const userFiles = [
+  '/etc/kubernetes/pki/mine.crt',
+  '/etc/cni/net.d/99-mine.conf',
+  '/opt/cni/bin/bridge',
+  '/usr/local/bin/kubectl',
+  '/etc/containerd/config.toml',
+  '/opt/local-path-provisioner/pvc-1/data',
+  '/var/lib/kubelet/seccomp/p.json',
+];
+
+const tree = `
+tree() {
+  places="/etc /opt/cni /opt/local-path-provisioner /usr/local/bin /usr/local/libexec /srv /run /var/log /var/lib/kubelet /var/lib/etcd /var/lib/cni /var/lib/rancher /var/lib/bke /var/lib/bke-kept /data"
+  find $places -printf '%p %y %m %U %G %l\\n' 2>/dev/null | grep -v ^/run/lock | sort
+  find $places -type f -print0 2>/dev/null | xargs -0 md5sum | sort
+  ls /var/lib
+}
+`;
+
+describe.skipIf(no !== undefined)('reset without a record', () => {
+  it('changes nothing on a host that was never set up, and says so', async () => {
+    const { told, stdout, stderr } = await inSandbox(`${tree}
+echo mine > /usr/local/bin/kubectl; mkdir -p /etc/cni/net.d /opt/cni/bin /etc/kubernetes/pki; echo mine > /etc/cni/net.d/10-flannel.conflist; echo mine > /etc/kubernetes/pki/ca.crt
+iptables-legacy -N MINE; ip link add docker0 type bridge
+tree > /tmp/before
+reset
+tree > /tmp/after; diff /tmp/before /tmp/after && tell same yes
+grep -q 'Nothing to do' /tmp/out && tell says yes`);
+    expect(told, `${stdout}${stderr}`).toMatchObject({ rc1: '0', same: 'yes', says: 'yes' });
+  });
+
+  it('removes what is known as Kubernetes’ and keeps every file of the user beside it', async () => {
+    const { told, stderr } = await inSandbox(`${node}${users}
+reset
+for f in ${userFiles.join(' ')}; do [ "$(cat $f 2>/dev/null)" = mine ] || tell lost $f; done
+grep -q mine /etc/hosts && tell hosts kept
+tell left "$(find /etc/kubernetes /var/lib/kubelet /var/lib/etcd /run/kubeadm /run/flannel /var/log/pods /etc/cni /opt/cni /etc/default/kubelet -type f 2>/dev/null | tr '\\n' ' ')"
+for f in mine.crt 99-mine.conf bridge seccomp pvc-1; do grep -q $f /tmp/out || tell unsaid $f; done
+reset`);
+    expect(told, stderr).toMatchObject({
+      rc1: '0',
+      rc2: '0',
+      hosts: 'kept',
+      left: '/etc/kubernetes/pki/mine.crt /var/lib/kubelet/seccomp/p.json /etc/cni/net.d/99-mine.conf /opt/cni/bin/bridge ',
+    });
+    expect(told, stderr).not.toHaveProperty('lost');
+    expect(told, stderr).not.toHaveProperty('unsaid');
+  });
+
+  it('leaves not even an empty folder of a node nobody else used', async () => {
+    const { told, stdout, stderr } = await inSandbox(`${tree}
+tree > /tmp/before
+${node}
+reset
+tree > /tmp/after; diff /tmp/before /tmp/after && tell same yes`);
+    expect(told, `${stdout}${stderr}`).toMatchObject({ rc1: '0', same: 'yes' });
+  });
+
+  it('removes volume data only with --purge-volumes, after listing it', async () => {
+    const { told, stderr } = await inSandbox(`${node}
+mkdir -p /var/lib/rancher/k3s/storage/pvc-9 /var/lib/rancher/k3s/server /opt/local-path-provisioner/pvc-1
+echo data > /var/lib/rancher/k3s/storage/pvc-9/d; echo data > /opt/local-path-provisioner/pvc-1/d; echo x > /var/lib/rancher/k3s/server/token
+reset
+there k3s /var/lib/rancher/k3s/storage/pvc-9/d; there server /var/lib/rancher/k3s/server; there local /opt/local-path-provisioner/pvc-1/d
+grep -q -- '--purge-volumes removes it' /tmp/out && tell says yes
+reset --purge-volumes
+grep -q 'pvc-9' /tmp/out && grep -q pvc-1 /tmp/out && tell listed yes
+there purged /var/lib/rancher; there purged2 /opt/local-path-provisioner`);
+    expect(told, stderr).toMatchObject({ rc1: '0', k3s: 'there', server: 'gone', local: 'there', says: 'yes' });
+    expect(told, stderr).toMatchObject({ rc2: '0', listed: 'yes', purged: 'gone', purged2: 'gone' });
+  });
+
+  it('removes a kubeconfig that has this cluster only and keeps one with others', async () => {
+    const config = (ca: string): string => `- cluster: {certificate-authority-data: ${ca}, server: https://x}`;
+    const { told, stderr } = await inSandbox(`${node}
+ca=$(base64 -w0 < /etc/kubernetes/pki/ca.crt)
+mkdir -p /root/.kube /home/u/.kube /home/v/.kube
+echo 'u:x:1001:1001::/home/u:/bin/sh' >> /etc/passwd; echo 'v:x:1002:1002::/home/v:/bin/sh' >> /etc/passwd
+printf 'clusters:\\n${config("'$ca'")}\\n' > /root/.kube/config
+printf 'clusters:\\n${config("'$ca'")}\\n${config('b3RoZXI=')}\\n' > /home/u/.kube/config
+printf 'clusters:\\n${config('b3RoZXI=')}\\n' > /home/v/.kube/config
+reset
+there own /root/.kube/config; there mixed /home/u/.kube/config; there other /home/v/.kube/config
+grep -q '/home/u/.kube/config' /tmp/out && tell says yes`);
+    expect(told, stderr).toMatchObject({ rc1: '0', own: 'gone', mixed: 'there', other: 'there', says: 'yes' });
+  });
+});
+
+describe.skipIf(no !== undefined)('reset with a record', () => {
+  const zones = [
+    '/etc/kubernetes',
+    '/var/lib/kubelet',
+    '/etc/cni/net.d',
+    '/opt/cni/bin',
+    '/var/lib/etcd',
+    '/data/registry',
+  ];
+  const changes = [
+    ...zones.map((path) => ({ kind: 'zone', path })),
+    { kind: 'file', path: '/etc/bke/a', mode: 0o644, content: { text: 'a' } },
+    { kind: 'file', path: '/etc/mine.conf', mode: 0o644, content: { text: 'ours' } },
+    { kind: 'hosts-entry', address: '10.0.0.9', names: ['deploy.bke.internal'] },
+  ];
+  const record = (scope: string, list: readonly object[]): string =>
+    `record ${scope} ${list.map((change) => `'${JSON.stringify(change)}'`).join(' ')}`;
+
+  it('brings everything back as it was, the user’s own files with Kubernetes’ names included', async () => {
+    const { told, stdout, stderr } = await inSandbox(`${tree}
+mkdir -p /etc/kubernetes/pki /var/lib/kubelet/pods/old /data/registry /srv/keep; echo mine > /etc/kubernetes/pki/ca.crt; echo mine > /etc/kubernetes/admin.conf; echo mine > /var/lib/kubelet/pods/old/f; echo old > /etc/mine.conf
+tree > /tmp/before
+${record('services', changes)}
+rm -rf /etc/kubernetes/manifests; ${node.replaceAll('echo ca > /etc/kubernetes/pki/ca.crt;', '').replaceAll('echo x > /etc/kubernetes/admin.conf;', '')}
+mkdir -p /data/registry/docker/v2 /data/registry/m; echo blob > /data/registry/docker/v2/b; echo c > /srv/keep/c; mount --bind /srv/keep /data/registry/m
+reset
+tell canary "$(cat /srv/keep/c)"; rm /srv/keep/c
+tree > /tmp/after; diff /tmp/before /tmp/after && tell same yes
+reset`);
+    expect(told, `${stdout}${stderr}`).toMatchObject({ rc1: '0', same: 'yes', canary: 'c', rc2: '0' });
+  });
+
+  it('leaves what another scope needs, and takes it with that scope', async () => {
+    const { told, stderr } = await inSandbox(`
+${record('node', [{ kind: 'zone', path: '/var/lib/kubelet' }])}
+${record('services', [{ kind: 'file', path: '/etc/bke/s', mode: 0o644, content: { text: 's' } }])}
+${record('enrol', [{ kind: 'file', path: '/etc/bke/e', mode: 0o644, content: { text: 'e' } }])}
+mkdir -p /var/lib/kubelet/pods/u
+bke reset --yes >/tmp/out 2>&1; tell a $?; there kubelet /var/lib/kubelet; there s1 /etc/bke/s; there e1 /etc/bke/e
+bke reset --yes --mount >>/tmp/out 2>&1; tell b $?; there s2 /etc/bke/s; there e2 /etc/bke/e
+bke reset --all --confirm >>/tmp/out 2>&1; tell c $?; there e3 /etc/bke; there state /var/lib/bke
+cat /tmp/out >&2`);
+    expect(told, stderr).toMatchObject({ a: '0', kubelet: 'gone', s1: 'there', e1: 'there' });
+    expect(told, stderr).toMatchObject({ b: '0', s2: 'gone', e2: 'there', c: '0', e3: 'gone', state: 'gone' });
+  });
+
+  it('lists a file it can not remove, fails, and finishes once it can', async () => {
+    const { told, stderr } = await inSandbox(`
+mkdir -p /mnt/t; mount -t tmpfs t /mnt/t
+${record('services', [
+  { kind: 'file', path: '/mnt/t/a', mode: 0o644, content: { text: 'a' } },
+  { kind: 'file', path: '/mnt/t/b', mode: 0o644, content: { text: 'b' } },
+])}
+chattr +i /mnt/t/a && tell immutable yes
+reset
+grep -q '/mnt/t/a' /tmp/out && grep -q lsattr /tmp/out && tell named yes
+there a /mnt/t/a; there b /mnt/t/b; there ledger /var/lib/bke/ledger
+chattr -i /mnt/t/a
+reset
+there after /mnt/t/a; there state /var/lib/bke`);
+    expect(told, stderr).toMatchObject({
+      immutable: 'yes',
+      rc1: '1',
+      named: 'yes',
+      a: 'there',
+      b: 'gone',
+      ledger: 'there',
+    });
+    expect(told, stderr).toMatchObject({ rc2: '0', after: 'gone', state: 'gone' });
+  });
+
+  it('moves a file of ours that someone edited aside, keeps it and says where', async () => {
+    const { told, stderr } = await inSandbox(`
+${record('services', [{ kind: 'file', path: '/etc/bke/s', mode: 0o644, content: { text: 's' } }])}
+echo edited > /etc/bke/s
+reset
+tell kept "$(cat /var/lib/bke-kept/*/etc/bke/s)"; there state /var/lib/bke
+grep -q '/var/lib/bke-kept/' /tmp/out && tell says yes
+reset; there still /var/lib/bke-kept`);
+    expect(told, stderr).toMatchObject({
+      rc1: '0',
+      kept: 'edited',
+      state: 'gone',
+      says: 'yes',
+      rc2: '0',
+      still: 'there',
+    });
+  });
+});
+
+describe.skipIf(no !== undefined)('the command line of reset', () => {
+  it.each([
+    ['an unknown option', '--al', '2'],
+    ['an argument', 'extra', '2'],
+    ['a value for a flag', '--all=no', '2'],
+    ['no confirmation and no terminal', '--all --mount', '2'],
+  ])('does nothing on %s', async (_name, words, rc) => {
+    const { told, stderr } = await inSandbox(`${node}
+bke reset ${words} >/tmp/out 2>&1 </dev/null; tell rc $?; cat /tmp/out >&2
+there config /var/lib/kubelet/config.yaml; there admin /etc/kubernetes/admin.conf`);
+    expect(told, stderr).toMatchObject({ rc, config: 'there', admin: 'there' });
+  });
+
+  it('takes the flags in any order, and --confirm for --yes', async () => {
+    const { told, stderr } = await inSandbox(`${node}
+bke reset --mount --confirm --all >/tmp/out 2>&1; tell rc $?; cat /tmp/out >&2; there config /var/lib/kubelet`);
+    expect(told, stderr).toMatchObject({ rc: '0', config: 'gone' });
+  });
+
+  it('shows with --dry-run what a run then does, and changes nothing', async () => {
+    const { told, stdout, stderr } = await inSandbox(`${tree}${node}
+tree > /tmp/before
+bke reset --all --mount --dry-run >/tmp/plan 2>/tmp/err; tell rc $?
+tree > /tmp/after; diff /tmp/before /tmp/after && tell same yes
+for f in /etc/kubernetes/admin.conf /var/lib/kubelet/pods /var/lib/etcd/member /run/flannel; do grep -q "remove $f" /tmp/plan || tell unsaid $f; done`);
+    expect(told, `${stdout}${stderr}`).toMatchObject({ rc: '0', same: 'yes' });
+    expect(told).not.toHaveProperty('unsaid');
+  });
+});
