@@ -123,7 +123,7 @@ export interface HostFiles {
   write(path: string, content: string | Uint8Array | Readable, attributes: WriteAttributes): Promise<void>;
   /** Writes into a file that exists, without replacing it: for kernel interfaces (/proc/sys) and files that are mount points. */
   writeInPlace(path: string, content: string | Uint8Array): Promise<void>;
-  /** One directory; its parent must exist. */
+  /** One directory with its attributes, in one step; its parent must exist and it must not. */
   makeDirectory(path: string, attributes: FileAttributes): Promise<void>;
   setAttributes(path: string, attributes: FileAttributes): Promise<void>;
   /** Replaces what file or link is there, by rename. */

@@ -41,6 +41,22 @@ export class Fate {
   }
 }
 
+/** A kernel value takes a write as a whole or not at all. */
+function kernelHandle(handle: FileHandle, fate: Fate): FileHandle {
+  return new Proxy(handle, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name, target);
+      if (typeof value !== 'function') return value;
+      if (name !== 'writeFile') return value.bind(target);
+      return async (data: string | Uint8Array) => {
+        await fate.effect();
+        await target.truncate(0);
+        await target.writeFile(data);
+      };
+    },
+  });
+}
+
 function dyingHandle(handle: FileHandle, fate: Fate): FileHandle {
   return new Proxy(handle, {
     get(target, name) {
@@ -73,6 +89,9 @@ export function dyingFileSystem(fate: Fate): FileSystem {
       if (typeof value !== 'function') return value;
       if (name === 'open') {
         const open: FileSystem['open'] = async (path, flags, mode) => {
+          if (typeof flags === 'number' && path.toString().includes('/proc/sys/')) {
+            return kernelHandle(await target.open(path, flags & ~constants.O_TRUNC, mode), fate);
+          }
           if (typeof flags === 'number' && (flags & (constants.O_CREAT | constants.O_TRUNC)) !== 0) await fate.effect();
           return dyingHandle(await target.open(path, flags, mode), fate);
         };

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { listedShort } from '../../lib/text.ts';
 import { BkeError } from '../../lib/errors.ts';
-import type { Host } from '../host.ts';
+import type { FileStat, Host } from '../host.ts';
 import { type ArchiveEntry, archiveEntries } from './archive-entries.ts';
 import type { ArchiveChange, ChangeKind, ChangeRecord, Keeper, Observation, UndoOutcome } from './change.ts';
 import { type FileState, fileState, removeDrafts, sameContent } from './file-state.ts';
@@ -19,8 +19,6 @@ type ManifestEntry =
   | { readonly type: 'link'; readonly target: string };
 
 interface ArchiveState {
-  /** Whether the destination was there. */
-  readonly existed: boolean;
   readonly manifest: Manifest;
 }
 
@@ -67,12 +65,21 @@ async function manifestOf(
 
 function fits(entry: ManifestEntry, state: FileState): boolean {
   if (entry.type === 'file') return state.type === 'file' && state.digest === entry.digest && state.mode === entry.mode;
-  return entry.type === 'link' ? sameContent(state, entry) : state.type === 'directory';
+  return entry.type === 'link' && sameContent(state, entry);
+}
+
+function isOpenDirectory(stat: FileStat | undefined): boolean {
+  return stat?.type === 'directory' && stat.mode === directory.mode && stat.uid === 0 && stat.gid === 0;
+}
+
+async function isInPlace(host: Host, path: string, entry: ManifestEntry): Promise<boolean> {
+  if (entry.type === 'directory') return isOpenDirectory(await host.files.stat(path));
+  return fits(entry, await fileState(host, path));
 }
 
 async function isUnpacked(host: Host, destination: string, manifest: Manifest): Promise<boolean> {
   for (const [path, entry] of Object.entries(manifest)) {
-    if (!fits(entry, await fileState(host, join(destination, path)))) return false;
+    if (!(await isInPlace(host, join(destination, path), entry))) return false;
   }
   return Object.keys(manifest).length > 0;
 }
@@ -84,10 +91,9 @@ async function observe(
   previous?: ChangeRecord<ArchiveChange, ArchiveState>,
 ): Promise<Observation<ArchiveState>> {
   const { destination } = change;
-  const existed = (await host.files.stat(destination)) !== undefined;
   const manifest = await manifestOf(host, change, previous);
-  const before: ArchiveState = { existed, manifest };
-  if (existed && (await isUnpacked(host, destination, manifest))) return { satisfied: true, before, action: 'none' };
+  const before: ArchiveState = { manifest };
+  if (await isUnpacked(host, destination, manifest)) return { satisfied: true, before, action: 'none' };
   const foreign = previous === undefined ? await host.files.list(destination) : [];
   if (foreign.length > 0) {
     throw new BkeError(
@@ -99,17 +105,21 @@ async function observe(
       },
     );
   }
-  return { satisfied: false, before, action: existed ? 'change' : 'create' };
+  return { satisfied: false, before, action: previous === undefined ? 'create' : 'change' };
 }
 
-async function makeMissing(host: Host, path: string): Promise<void> {
-  if ((await host.files.stat(path)) === undefined) await host.files.makeDirectory(path, directory);
+async function ensureDirectory(host: Host, path: string): Promise<void> {
+  const stat = await host.files.stat(path);
+  if (stat === undefined) {
+    await removeDrafts(host, path);
+    await host.files.makeDirectory(path, directory);
+  } else if (!isOpenDirectory(stat)) await host.files.setAttributes(path, directory);
 }
 
 async function unpack(host: Host, destination: string, entry: ArchiveEntry): Promise<void> {
   const place = join(destination, entry.path);
-  for (const parent of parents(entry.path)) await makeMissing(host, join(destination, parent));
-  if (entry.type === 'directory') return makeMissing(host, place);
+  for (const parent of parents(entry.path)) await ensureDirectory(host, join(destination, parent));
+  if (entry.type === 'directory') return ensureDirectory(host, place);
   await removeDrafts(host, place);
   if (entry.type === 'link') return host.files.link(place, entry.target);
   if (entry.type === 'file')
@@ -125,7 +135,6 @@ async function apply(host: Host, change: ArchiveChange): Promise<void> {
   if (digest !== change.digest) {
     throw new BkeError('BKE_DIGEST_MISMATCH', `${change.source} is ${digest}, expected ${change.digest}`);
   }
-  await makeMissing(host, change.destination);
   for await (const entry of archiveEntries(host, change)) await unpack(host, change.destination, entry);
 }
 
@@ -161,7 +170,6 @@ async function undo(
   keeper: Keeper,
 ): Promise<UndoOutcome> {
   const { destination } = record.last;
-  const first = record.first;
   if ((await host.files.stat(destination)) === undefined) return { result: 'already' };
   const manifests = manifestsOf(record);
   const paths = [...new Set(manifests.flatMap((manifest) => Object.keys(manifest)))].sort().reverse();
@@ -173,7 +181,6 @@ async function undo(
     const keptAt = await removeOne(host, join(destination, path), ours, keeper);
     if (keptAt !== undefined) kept.push(keptAt);
   }
-  if (!first.existed) directories.push(destination);
   const foreign = await removeEmpty(host, directories);
   if (foreign.length > 0)
     return { result: 'left', why: `holds what bke did not put there: ${listedShort(foreign, 5)}` };
@@ -200,7 +207,8 @@ export const archiveKind: ChangeKind<ArchiveChange, ArchiveState> = {
   key: (change) => `archive:${change.destination}`,
   describe: (change) => `archive unpacked to ${change.destination}`,
   record: (change) => change,
-  path: (change) => change.destination,
+  // The destination itself is a directory of the ledger.
+  path: (change) => join(change.destination, 'content'),
   observe,
   apply,
   undo,

@@ -4,6 +4,7 @@ import { listedShort } from '../../lib/text.ts';
 import type { FileAttributes, FileStat, Host } from '../host.ts';
 import { findOwner, requireOwner } from './accounts.ts';
 import type { ChangeKind, ChangeRecord, DirectoryChange, Observation, UndoOutcome } from './change.ts';
+import { removeDrafts } from './file-state.ts';
 
 /** null: nothing was there. */
 type DirectoryState = FileAttributes | null;
@@ -32,6 +33,7 @@ async function observe(host: Host, change: DirectoryChange): Promise<Observation
 
 async function apply(host: Host, change: DirectoryChange): Promise<void> {
   const attributes = { mode: change.mode, ...(await requireOwner(host, change.owner)) };
+  await removeDrafts(host, change.path);
   const there = await host.files.stat(change.path);
   if (there === undefined) await host.files.makeDirectory(change.path, attributes);
   else await host.files.setAttributes(change.path, attributes);
@@ -40,6 +42,7 @@ async function apply(host: Host, change: DirectoryChange): Promise<void> {
 async function undo(host: Host, record: ChangeRecord<DirectoryChange, DirectoryState>): Promise<UndoOutcome> {
   const { path } = record.last;
   const first = record.first;
+  await removeDrafts(host, path);
   const now = await stateOf(host, path);
   if (now === null || (first !== null && isSame(now, first))) return { result: 'already' };
   if (first !== null) {

@@ -1,4 +1,5 @@
 // The change kind `file`: a file with this content, mode and owner.
+import { pipeline } from 'node:stream';
 import { digestOf, digesting } from '../../lib/digest.ts';
 import { BkeError } from '../../lib/errors.ts';
 import type { Host } from '../host.ts';
@@ -45,9 +46,9 @@ function contentOf(host: Host, change: FileChange) {
       ? undefined
       : new BkeError('BKE_DIGEST_MISMATCH', `${content.source} is ${digest}, expected ${content.digest}`),
   );
-  const source = host.files.stream(content.source);
-  source.once('error', (error) => through.destroy(error));
-  return source.pipe(through);
+  // Errors and early ends pass both ways; who reads `through` sees them.
+  pipeline(host.files.stream(content.source), through, () => undefined);
+  return through;
 }
 
 async function apply(host: Host, change: FileChange): Promise<void> {

@@ -44,6 +44,10 @@ function digestWanted(change: UnitChange): string {
   return change.text.startsWith('sha256:') ? change.text : digestOf(change.text);
 }
 
+function digestOfFile(file: FileState): string | undefined {
+  return file.type === 'file' ? file.digest : undefined;
+}
+
 function isWanted(change: UnitChange, file: FileState, unit: UnitProperties): boolean {
   if (file.type !== 'file' || file.digest !== digestWanted(change) || file.mode !== fileAttributes.mode) return false;
   if (unit.load !== 'loaded' || unit.outOfDate) return false;
@@ -103,16 +107,20 @@ async function quiet(host: Host, name: string, first: UnitState, now: UnitProper
 
 async function makeAgain(host: Host, folders: readonly string[]): Promise<void> {
   for (const path of folders) {
-    if ((await host.files.stat(path)) === undefined)
-      await host.files.makeDirectory(path, { mode: 0o755, uid: 0, gid: 0 });
+    await removeDrafts(host, path);
+    if ((await host.files.stat(path)) !== undefined) continue;
+    await host.files.makeDirectory(path, { mode: 0o755, uid: 0, gid: 0 });
   }
 }
 
-async function revive(host: Host, name: string, first: UnitState, fileChanged: boolean): Promise<void> {
+/** Started anew where it may still run as one of our versions; a crash may have come after the file and before the process. */
+async function revive(host: Host, name: string, record: ChangeRecord<UnitChange, UnitState>): Promise<void> {
+  const { first } = record;
+  const isOther = !record.versions.every((version) => digestWanted(version.change) === digestOfFile(first.file));
   const now = await showUnit(host, name);
   if (first.enabled && now.enabled !== 'enabled') await systemctl(host, 'enable', name);
   if (!first.running) await resetFailed(host, name);
-  else if (fileChanged || !isUp(now)) await startAnew(host, name);
+  else if (isOther || !isUp(now)) await startAnew(host, name);
 }
 
 async function undo(host: Host, record: ChangeRecord<UnitChange, UnitState>, keeper: Keeper): Promise<UndoOutcome> {
@@ -124,7 +132,7 @@ async function undo(host: Host, record: ChangeRecord<UnitChange, UnitState>, kee
   const outcome = await undoFile(host, owned, keeper);
   await makeAgain(host, first.emptyFolders);
   await systemctl(host, 'daemon-reload');
-  await revive(host, name, first, outcome.result !== 'already');
+  await revive(host, name, record);
   const dropIns = await host.files.list(`${path}.d`);
   const others = dropIns.length === 0 ? {} : { why: `drop-ins of someone else stay in ${path}.d` };
   if (outcome.result === 'already' && quieted) return { result: 'undone', ...others };

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { digestOf } from '../../lib/digest.ts';
 import { BkeError } from '../../lib/errors.ts';
 import type { Keeper } from '../changes/change.ts';
+import { removeDrafts } from '../changes/file-state.ts';
 import type { FileAttributes, FileStat, Host } from '../host.ts';
 
 export const rootOnlyFile: FileAttributes = { mode: 0o600, uid: 0, gid: 0 };
@@ -12,6 +13,7 @@ export const rootOnlyDirectory: FileAttributes = { mode: 0o700, uid: 0, gid: 0 }
 export async function makeDirectories(host: Host, path: string, attributes: FileAttributes): Promise<void> {
   if ((await host.files.stat(path)) !== undefined) return;
   if (dirname(path) !== path) await makeDirectories(host, dirname(path), attributes);
+  await removeDrafts(host, path);
   await host.files.makeDirectory(path, attributes);
 }
 

@@ -2,6 +2,7 @@
 import { dirname, join } from 'node:path';
 import { BkeError } from '../../lib/errors.ts';
 import type { Change, Observation, Scope, UndoOutcome } from '../changes/change.ts';
+import { removeDrafts } from '../changes/file-state.ts';
 import { kindOf } from '../changes/kinds.ts';
 import { removeTree } from '../changes/remove-tree.ts';
 import type { FileType, Host, LeftPath } from '../host.ts';
@@ -187,6 +188,7 @@ export class LedgerWriter extends ViewOfLedger implements Ledger {
   async close(): Promise<void> {
     await this.#lock.release();
     if (this.exists) return;
+    await removeDrafts(this.host, dirname(this.#path));
     for (const path of [lockDirectory(this.#options.stateDir), this.#options.stateDir]) {
       if ((await this.host.files.list(path)).length > 0) return;
       // Another bke may take its lock there just now: then it is not empty any more.

@@ -7,7 +7,7 @@ import { BkeError } from '../../lib/errors.ts';
 import { errnoOf } from '../errno.ts';
 import type { Host } from '../host.ts';
 import { parseProcessStat } from '../state/processes.ts';
-import { rootOnlyDirectory, rootOnlyFile } from './keeper.ts';
+import { makeDirectories, rootOnlyDirectory, rootOnlyFile } from './keeper.ts';
 
 /** Two that start at once both step back and try again; who works for long is found by the last try. */
 const tries = 8;
@@ -88,6 +88,13 @@ async function rival(host: Host, directory: string, own: string): Promise<LockOw
   return others.find((other) => other.owner !== undefined)?.owner;
 }
 
+/** Claims that were never finished. One that is just being written is lost, too: its writer tries again. */
+async function removeLeftovers(host: Host, directory: string): Promise<void> {
+  for (const name of await host.files.list(directory)) {
+    if (name.startsWith('.')) await host.files.remove(join(directory, name));
+  }
+}
+
 function locked(host: Host, owner: LockOwner): BkeError {
   return new BkeError(
     'BKE_LOCKED',
@@ -103,11 +110,10 @@ function locked(host: Host, owner: LockOwner): BkeError {
 async function claim(host: Host, directory: string, name: string, owner: LockOwner): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      if ((await host.files.stat(directory)) === undefined)
-        await host.files.makeDirectory(directory, rootOnlyDirectory);
+      await makeDirectories(host, directory, rootOnlyDirectory);
       return await host.files.write(join(directory, name), `${JSON.stringify(owner)}\n`, rootOnlyFile);
     } catch (thrown) {
-      const raced = errnoOf(thrown) === 'EEXIST' || errnoOf(thrown) === 'ENOENT';
+      const raced = ['EEXIST', 'ENOTEMPTY', 'ENOENT'].includes(errnoOf(thrown) ?? '');
       if (!raced || attempt === tries) throw thrown;
     }
   }
@@ -130,7 +136,10 @@ export async function takeLock(host: Host, directory: string, command: string): 
   for (let attempt = 1; ; attempt += 1) {
     await claim(host, directory, name, owner);
     const other = await rival(host, directory, name);
-    if (other === undefined) return { release: () => host.files.remove(join(directory, name)) };
+    if (other === undefined) {
+      await removeLeftovers(host, directory);
+      return { release: () => host.files.remove(join(directory, name)) };
+    }
     await host.files.remove(join(directory, name));
     if (attempt === tries) throw locked(host, other);
     await sleep(backOffMs * Math.random());

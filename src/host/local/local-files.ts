@@ -16,7 +16,7 @@ import type {
 } from '../host.ts';
 import { chunksOf, digestFile, openRegular, statOf } from './file-access.ts';
 import type { FileSystem } from './file-system.ts';
-import { type Content, placeFile, placeLink, type Place, syncDirectory } from './place-file.ts';
+import { type Content, placeDirectory, placeFile, placeLink, type Place, syncDirectory } from './place-file.ts';
 import { removeTree } from './tree.ts';
 import { walkTree } from './walk.ts';
 
@@ -123,12 +123,7 @@ export class LocalFiles implements HostFiles {
   }
 
   makeDirectory(path: string, attributes: FileAttributes): Promise<void> {
-    return this.#act('making', path, async (real) => {
-      await this.#fs.mkdir(real, 0o700);
-      await this.#fs.lchown(real, attributes.uid, attributes.gid);
-      await this.#fs.chmod(real, attributes.mode);
-      await syncDirectory(this.#fs, dirname(real));
-    });
+    return placeDirectory(this.#fs, this.#place(path), attributes);
   }
 
   setAttributes(path: string, attributes: FileAttributes): Promise<void> {

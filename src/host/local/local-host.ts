@@ -1,7 +1,7 @@
 // This machine as a Host.
 import { hostname } from 'node:os';
 import { digesting } from '../../lib/digest.ts';
-import type { Readable } from 'node:stream';
+import { pipeline, type Readable } from 'node:stream';
 import { BkeError } from '../../lib/errors.ts';
 import type { Host, HostFiles, RunOptions, RunResult, UploadTarget } from '../host.ts';
 import { LocalFiles } from './local-files.ts';
@@ -19,8 +19,9 @@ export async function uploadTo(files: HostFiles, source: Readable, path: string,
       ? undefined
       : new BkeError('BKE_DIGEST_MISMATCH', `what arrived for ${path} is ${digest}, expected ${target.digest}`),
   );
-  source.once('error', (error) => through.destroy(error));
-  await files.write(path, source.pipe(through), { mode: target.mode, uid: 0, gid: 0 });
+  // Errors and early ends pass both ways; who reads `through` sees them.
+  pipeline(source, through, () => undefined);
+  await files.write(path, through, { mode: target.mode, uid: 0, gid: 0 });
 }
 
 class LocalHost implements Host {

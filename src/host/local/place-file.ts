@@ -4,7 +4,8 @@ import { dirname } from 'node:path';
 import { Readable } from 'node:stream';
 import { draftPath } from '../drafts.ts';
 import { fileError } from '../errno.ts';
-import type { WriteAttributes } from '../host.ts';
+import type { FileAttributes, WriteAttributes } from '../host.ts';
+import { statOf } from './file-access.ts';
 import type { FileSystem } from './file-system.ts';
 import { runProgram } from './run.ts';
 
@@ -56,6 +57,12 @@ async function fill(fs: FileSystem, draft: string, content: Content, attributes:
   }
 }
 
+/** The cause is told, not what came of cleaning up after it. */
+async function discard(fs: FileSystem, draft: string): Promise<void> {
+  const there = await statOf(fs, draft).catch(() => undefined);
+  await (there?.stat.type === 'directory' ? fs.rmdir(draft) : fs.unlink(draft)).catch(() => undefined);
+}
+
 /** Makes something under a temporary name, then renames it to its place; what failed leaves nothing behind. */
 async function place(fs: FileSystem, at: Place, make: (draft: string) => Promise<void>): Promise<void> {
   const draft = draftPath(at.real);
@@ -63,10 +70,24 @@ async function place(fs: FileSystem, at: Place, make: (draft: string) => Promise
     await make(draft);
     await fs.rename(draft, at.real);
   } catch (thrown) {
-    await fs.unlink(draft).catch(() => undefined);
+    await discard(fs, draft);
     throw thrown;
   }
   await syncDirectory(fs, dirname(at.real));
+}
+
+/** @throws BkeError BKE_SYSTEM (EEXIST) where something is there: a rename would replace an empty directory of someone else. */
+export async function placeDirectory(fs: FileSystem, at: Place, attributes: FileAttributes): Promise<void> {
+  try {
+    if ((await statOf(fs, at.real)) !== undefined) await fs.mkdir(at.real);
+    await place(fs, at, async (draft) => {
+      await fs.mkdir(draft, 0o700);
+      await fs.lchown(draft, attributes.uid, attributes.gid);
+      await fs.chmod(draft, attributes.mode);
+    });
+  } catch (thrown) {
+    throw fileError(thrown, { what: 'making', path: at.named });
+  }
 }
 
 function lengthOf(content: Content): { bytes: number } | undefined {

@@ -1,7 +1,7 @@
 // Runs a program of this machine by argument vector: clean environment, deadline on the whole process group, capped output.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { constants } from 'node:os';
-import { Readable } from 'node:stream';
+import { pipeline, Readable } from 'node:stream';
 import { BkeError } from '../../lib/errors.ts';
 import { errnoOf } from '../errno.ts';
 import type { RunOptions, RunResult } from '../host.ts';
@@ -63,8 +63,9 @@ function feed(child: ChildProcess, input: RunOptions['input'], fail: (error: Err
   // A program that ends without reading its input is no error; its exit code tells what it thought.
   stdin.on('error', () => undefined);
   if (input instanceof Readable) {
-    input.on('error', fail);
-    input.pipe(stdin);
+    pipeline(input, stdin, () => {
+      if (input.errored !== null) fail(input.errored);
+    });
   } else stdin.end(input);
 }
 
