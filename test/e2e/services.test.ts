@@ -1,0 +1,241 @@
+// `bke init` on real hosts with systemd, from a real bundle: the local services, their content, repeats, crashes and refusals.
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { type EgressSink, egressSink, stopHosts } from '../testbed/index.ts';
+import { type BkeHost, bkeHost, bkeHosts, initOptions, outcome } from './helpers/bke-host.ts';
+import { type Answer, ask, sha256 } from './helpers/https.ts';
+
+const statusList = z.object({
+  items: z.array(
+    z.object({
+      name: z.string(),
+      state: z.string(),
+      version: z.string(),
+      address: z.string(),
+      dataBytes: z.number(),
+      since: z.string(),
+    }),
+  ),
+});
+const finished = z.object({ type: z.literal('operation.finished'), outcome: z.string(), changed: z.boolean() });
+
+/** Files, directories and links that init makes, with mode, owner and size; secrets and certificates differ from install to install. */
+const madeByInit = `find /etc/bke /etc/containerd /etc/crictl.yaml /etc/sysctl.d /etc/systemd/system /usr/local /opt/cni \
+  /var/lib/bke/pki /var/lib/bke/services -xdev -printf '%y %m %U:%G %p\\n' | grep -v /docker/registry/v2/repositories/.*/_uploads | sort`;
+
+async function lastEvent(host: BkeHost, words: string): Promise<z.infer<typeof finished>> {
+  const result = await host.bke(`${words} -o json`);
+  return finished.parse(JSON.parse(result.stdout.trim().split('\n').at(-1) ?? ''));
+}
+
+afterAll(() => stopHosts());
+
+describe('bke init on a fresh host', () => {
+  let boot: BkeHost;
+  let ca: string;
+  let sink: EgressSink;
+
+  beforeAll(async () => {
+    boot = await bkeHost('boot');
+    sink = await egressSink();
+  });
+
+  const at = (
+    port: number,
+    path: string,
+    more: { method?: string; headers?: Record<string, string> } = {},
+  ): Promise<Answer> => ask({ address: boot.address, port, path, ca, ...more });
+
+  it('is not initialised before, and says so', async () => {
+    const result = await boot.bke('status');
+    expect([result.exitCode, result.stdout]).toEqual([0, '']);
+    expect(result.stderr).toContain('This host is not initialised');
+  });
+
+  it('refuses with all problems at once, and has changed nothing then', async () => {
+    const before = await boot.output('find / -xdev -newermt "@$(date +%s)" 2>/dev/null; ls -A /var/lib /etc');
+    await boot.output(
+      'printf "[Unit]\\n[Service]\\nExecStart=/bin/sleep infinity\\n" > /etc/systemd/system/docker.service; systemctl daemon-reload; systemctl start docker; ' +
+        'systemd-run --unit=busy socat TCP-LISTEN:40443,fork /dev/null; sleep 1',
+    );
+    const result = await boot.bke(`init ${initOptions} --yes`);
+    expect(result.exitCode).toBe(4);
+    expect(result.stderr).toMatch(/ports: port 40443 \(image registry\) is in use by socat \(pid \d+\)/);
+    expect(result.stderr).toContain('container-runtime: docker.service (active) is not of bke');
+    expect(await boot.output('systemctl is-active docker busy')).toBe('active\nactive');
+    await boot.output(
+      'systemctl stop busy docker; rm /etc/systemd/system/docker.service; systemctl daemon-reload; systemctl reset-failed || true',
+    );
+    expect(before.endsWith(await boot.output('ls -A /var/lib /etc'))).toBe(true);
+  });
+
+  it('needs a bundle that is trusted, and asks before it does anything', async () => {
+    const untrusted = await boot.bke('init --bundle /root/bundle.tar --yes');
+    expect([untrusted.exitCode, untrusted.stderr]).toEqual([3, expect.stringContaining('BKE_BUNDLE_UNTRUSTED')]);
+    const unasked = await boot.bke(`init ${initOptions}`);
+    expect([unasked.exitCode, unasked.stderr]).toEqual([2, expect.stringContaining('--yes')]);
+    expect(await boot.output('ls -d /var/lib/bke /etc/bke 2>/dev/null || echo nothing')).toBe('nothing');
+  });
+
+  it('plans without a trace', async () => {
+    const result = await boot.bke(`init ${initOptions} --dry-run`);
+    expect(result.exitCode, outcome(result)).toBe(0);
+    expect(result.stdout + result.stderr).toContain('create unit bke-registry.service');
+    expect(await boot.output('ls -d /var/lib/bke /etc/bke 2>/dev/null || echo nothing')).toBe('nothing');
+  });
+
+  it('sets everything up', async () => {
+    const result = await boot.bke(`init ${initOptions} --yes`);
+    expect(result.exitCode, outcome(result)).toBe(0);
+    ca = await readFile(join(boot.root, 'etc/bke/site-ca.crt'), 'utf8');
+  });
+
+  it('tells the state of each service', async () => {
+    const result = await boot.bke('status -o json');
+    const { items } = statusList.parse(JSON.parse(result.stdout));
+    expect(items.map(({ name, state }) => `${name} ${state}`)).toEqual([
+      'registry healthy',
+      'registry-push healthy',
+      'files healthy',
+      'charts healthy',
+      'containerd healthy',
+    ]);
+    expect(items.map(({ version }) => version).every((version) => /^v?\d+\.\d+/.test(version))).toBe(true);
+    expect(items.find(({ name }) => name === 'files')?.dataBytes).toBeGreaterThan(50_000_000);
+    expect(result.exitCode).toBe(0);
+  });
+
+  it('serves images to everybody and takes pushes from nobody else', async () => {
+    expect((await at(40_443, '/v2/')).status).toBe(200);
+    const headers = { accept: 'application/vnd.oci.image.manifest.v1+json, application/vnd.oci.image.index.v1+json' };
+    const tags = await at(40_443, '/v2/registry.k8s.io/pause/tags/list');
+    expect(tags.status).toBe(200);
+    const [tag] = z.object({ tags: z.array(z.string()) }).parse(JSON.parse(tags.body.toString())).tags;
+    const manifest = await at(40_443, `/v2/registry.k8s.io/pause/manifests/${tag ?? ''}`, { headers });
+    expect(manifest.headers['docker-content-digest']).toBe(`sha256:${sha256(manifest.body)}`);
+    expect((await at(40_443, '/v2/x/blobs/uploads/', { method: 'POST' })).status).toBe(405);
+    await expect(at(40_444, '/v2/')).rejects.toThrow('ECONNREFUSED');
+  });
+
+  it('serves files whole, in part, and not again where they are known', async () => {
+    const [path = ''] = (await boot.output('cd /var/lib/bke/services/files && find . -type f -name runc')).split('\n');
+    const url = path.replace('.', '');
+    const digest = (await boot.output(`sha256sum /var/lib/bke/services/files${url}`)).split(' ')[0] ?? '';
+    const whole = await at(40_080, url);
+    expect([whole.status, sha256(whole.body)]).toEqual([200, digest]);
+    expect(whole.headers.etag).toContain(digest);
+    const part = await at(40_080, url, { headers: { range: 'bytes=10-19' } });
+    expect([part.status, part.body]).toEqual([206, whole.body.subarray(10, 20)]);
+    expect((await at(40_080, url, { headers: { 'if-none-match': String(whole.headers.etag) } })).status).toBe(304);
+    expect((await at(40_080, '/../etc/bke/services/tls.key')).status).not.toBe(200);
+  });
+
+  it('serves charts with an index that is right', async () => {
+    const index = await at(38_080, '/index.yaml');
+    const { parse } = await import('yaml');
+    const entry = z.object({ urls: z.array(z.string()), digest: z.string() });
+    const { entries } = z.object({ entries: z.record(z.string(), z.array(entry)) }).parse(parse(index.body.toString()));
+    const [chart] = Object.values(entries).flat();
+    const got = await at(38_080, `/${chart?.urls[0] ?? ''}`);
+    expect([got.status, sha256(got.body)]).toEqual([200, chart?.digest]);
+  });
+
+  it('pulled an image by its public name, from nowhere else', async () => {
+    expect(await boot.output('crictl images -o json')).toContain('registry.k8s.io/pause');
+    expect(await sink.attempts()).toEqual([]);
+  });
+
+  it('runs the services as their own user, who can read no key but theirs', async () => {
+    const users = await boot.output(
+      'ps -o user= -p $(systemctl show -p MainPID --value bke-registry bke-registry-push bke-files | grep . | paste -sd,)',
+    );
+    expect(users.split('\n').map((user) => user.trim())).toEqual(['bke', 'bke', 'bke']);
+    expect(
+      (await boot.exec('setpriv --reuid=bke --regid=bke --clear-groups cat /var/lib/bke/pki/site-ca.key')).exitCode,
+    ).not.toBe(0);
+    expect(
+      (await boot.exec('setpriv --reuid=bke --regid=bke --clear-groups test -w /var/lib/bke/services/files')).exitCode,
+    ).not.toBe(0);
+  });
+
+  it('keeps its passwords out of logs, ledger, journals and process lists', async () => {
+    const password = (await boot.output('cat /var/lib/bke/pki/registry-push.password')).trim();
+    const found = await boot.exec(
+      `grep -rlF -- '${password}' /var/lib/bke/ledger /var/lib/bke/operations /var/log /etc 2>/dev/null; journalctl --no-pager | grep -cF -- '${password}'; ps -ef | grep -F -- '${password}' | grep -v -e grep -e 'bash -c'`,
+    );
+    expect(found.stdout.trim()).toBe('0');
+  });
+
+  it('has nothing to do when it is run again', async () => {
+    expect(await lastEvent(boot, `init ${initOptions} --yes`)).toMatchObject({ outcome: 'done', changed: false });
+    expect((await boot.bke('init --yes')).stderr).toContain('Nothing to do.');
+  });
+
+  it('puts right what somebody changed, without the bundle', async () => {
+    await boot.output(
+      'systemctl stop bke-registry; rm /etc/systemd/system/bke-files.service; systemctl daemon-reload; echo "#" >> /etc/containerd/config.toml',
+    );
+    expect((await boot.bke('status')).exitCode).toBe(1);
+    expect(await lastEvent(boot, 'init --yes')).toMatchObject({ outcome: 'done', changed: true });
+    expect((await boot.bke('status')).exitCode).toBe(0);
+    expect(await lastEvent(boot, 'init --yes')).toMatchObject({ changed: false });
+  });
+
+  it('stops and starts', async () => {
+    expect((await boot.bke('stop')).exitCode).toBe(0);
+    const stopped = await boot.bke('status');
+    expect([stopped.exitCode, stopped.stdout]).toEqual([1, expect.stringContaining('stopped')]);
+    expect((await boot.bke('start')).exitCode).toBe(0);
+    expect((await boot.bke('status')).exitCode).toBe(0);
+  });
+
+  it('stands again after a power loss', async () => {
+    await boot.kill();
+    await boot.start();
+    const deadline = Date.now() + 60_000;
+    let last = await boot.bke('status');
+    while (last.exitCode !== 0 && Date.now() < deadline) {
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      last = await boot.bke('status');
+    }
+    expect(last.exitCode, outcome(last)).toBe(0);
+  });
+});
+
+/** Seeds of moments; the soak run has more. */
+const seeds = (process.env['BKE_E2E_SEEDS'] ?? '11,29').split(',').map(Number);
+
+describe('bke init that is killed', () => {
+  let clean: BkeHost;
+  let killed: BkeHost;
+  let seconds: number;
+
+  beforeAll(async () => {
+    [clean, killed] = await twoHosts();
+    const started = Date.now();
+    const result = await clean.bke(`init ${initOptions} --yes`);
+    seconds = (Date.now() - started) / 1000;
+    expect(result.exitCode, outcome(result)).toBe(0);
+  });
+
+  it('converges when it is run again, to what a clean run makes, whatever the umask', async () => {
+    for (const seed of seeds) {
+      const moment = (seconds * ((seed * 7919) % 1000)) / 1000;
+      const script = `umask 077; bke init ${initOptions} --yes >/dev/null 2>&1 & sleep ${moment.toFixed(2)}; kill -9 $!; wait $! || true`;
+      await killed.exec(script);
+    }
+    const again = await killed.exec(`umask 077; bke init ${initOptions} --yes`);
+    expect(again.exitCode, outcome(again)).toBe(0);
+    expect((await killed.bke('status')).exitCode).toBe(0);
+    expect(await lastEvent(killed, 'init --yes')).toMatchObject({ changed: false });
+    expect(await killed.output(madeByInit)).toEqual(await clean.output(madeByInit));
+  });
+});
+
+async function twoHosts(): Promise<[BkeHost, BkeHost]> {
+  const [first, second] = await bkeHosts(['clean', 'killed']);
+  if (first === undefined || second === undefined) throw new Error('two hosts were asked for');
+  return [first, second];
+}
