@@ -4,6 +4,8 @@ import { type TestHost, testHost } from './hosts/host.ts';
 import { type EgressSink, openSink } from './hosts/sink.ts';
 import { downHosts, ownHosts, type UpOptions, upHosts } from './hosts/lifecycle.ts';
 
+import { ensurePackages } from './packages.ts';
+
 export type { EgressAttempt, EgressSink } from './hosts/sink.ts';
 export type { TestHost } from './hosts/host.ts';
 export { type Release, makeRelease } from './release/bundle.ts';
@@ -13,6 +15,7 @@ export { diffScans } from './scan-diff.ts';
 
 /** Boots fresh hosts of these names; they end with `stopHosts`, or are cleared by the next run when this one is killed. */
 export async function startHosts(names: readonly string[], options: UpOptions = {}): Promise<TestHost[]> {
+  await ensurePackages();
   const bed = currentBed();
   const records = await upHosts(bed, names, options);
   return Promise.all(records.map((record) => testHost(bed, record)));
