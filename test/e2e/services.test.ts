@@ -71,6 +71,16 @@ describe('bke init on a fresh host', () => {
     expect(before.endsWith(await boot.output('ls -A /var/lib /etc'))).toBe(true);
   });
 
+  it('counts the room on the disk before it fills it', async () => {
+    await boot.output('mkdir /data && mount -t tmpfs -o size=50m small /data');
+    const result = await boot.bke(`init ${initOptions} --data-dir /data/bke --yes`);
+    expect(result.exitCode).toBe(4);
+    expect(result.stderr).toMatch(
+      /disk-space: \/data has .* free, and .* \(\d+ bytes\) are needed: the bundle in \/data\/bke/,
+    );
+    expect(await boot.output('ls -A /data; umount /data; rmdir /data')).toBe('');
+  });
+
   it('needs a bundle that is trusted, and asks before it does anything', async () => {
     const untrusted = await boot.bke('init --bundle /root/bundle.tar --yes');
     expect([untrusted.exitCode, untrusted.stderr]).toEqual([3, expect.stringContaining('BKE_BUNDLE_UNTRUSTED')]);
@@ -221,11 +231,14 @@ describe('bke init that is killed', () => {
   });
 
   it('converges when it is run again, to what a clean run makes, whatever the umask', async () => {
+    const ends: string[] = [];
     for (const seed of seeds) {
       const moment = (seconds * ((seed * 7919) % 1000)) / 1000;
-      const script = `umask 077; bke init ${initOptions} --yes >/dev/null 2>&1 & sleep ${moment.toFixed(2)}; kill -9 $!; wait $! || true`;
-      await killed.exec(script);
+      const script = `umask 077; bke init ${initOptions} --yes >/dev/null 2>&1 & sleep ${moment.toFixed(2)}; kill -9 $!; wait $!; echo $?`;
+      ends.push((await killed.exec(script)).stdout.trim());
     }
+    // A run that came to its end first was not killed.
+    expect(ends).toContain('137');
     const again = await killed.exec(`umask 077; bke init ${initOptions} --yes`);
     expect(again.exitCode, outcome(again)).toBe(0);
     expect((await killed.bke('status')).exitCode).toBe(0);

@@ -32,6 +32,8 @@ export function containerdConfig(options: ContainerdOptions): string {
     state: containerdPaths.state,
     grpc: { address: containerdPaths.socket },
     plugins: {
+      // Else containerd makes /opt/containerd, which is no place of its own.
+      'io.containerd.internal.v1.opt': { path: `${containerdPaths.root}/opt` },
       'io.containerd.cri.v1.images': {
         pinned_images: { sandbox: options.sandboxImage },
         registry: { config_path: containerdPaths.certsDir },

@@ -73,9 +73,8 @@ const text = (path: string): Promise<string> => readFile(join(machine.root, path
 describe('the container runtime', () => {
   it('is put in place, configured and started', async () => {
     await install();
-    expect(await text('etc/systemd/system/containerd.service')).toContain(
-      'ExecStart=/usr/local/libexec/bke/containerd-v1/bin/containerd --config /etc/containerd/config.toml',
-    );
+    const unit = await text('etc/systemd/system/containerd.service');
+    await expect(unit).toMatchFileSnapshot(join(import.meta.dirname, 'golden/containerd.service.golden'));
     expect(await text('etc/containerd/certs.d/docker.io/hosts.toml')).toContain(
       "server = 'https://deploy.bke.internal:40443/v2/docker.io'",
     );
