@@ -61,12 +61,11 @@ function counts(phase: PhaseView): string[] {
     const [active] = phase.active.values();
     return active === undefined ? [] : [`${active.title}…`];
   }
-  const through = phase.seen.size - phase.active.size - phase.failed.length;
-  const failed = phase.failed.length === 0 ? '' : `, ${phase.failed.length} failed`;
   // Hosts between two steps are counted as through for a moment; 'about' would be worse than that.
-  return [
-    `${phase.state === 'running' ? through : phase.seen.size - phase.failed.length}/${phase.hosts} hosts${failed}`,
-  ];
+  const through = phase.seen.size - phase.active.size - phase.failed.length - phase.stopped;
+  const failed = phase.failed.length === 0 ? '' : `, ${phase.failed.length} failed`;
+  const stopped = phase.stopped === 0 ? '' : `, ${phase.stopped} stopped`;
+  return [`${through}/${phase.hosts} hosts${failed}${stopped}`];
 }
 
 function detailLines(phase: PhaseView, most: number, style: FrameStyle): string[] {

@@ -57,8 +57,15 @@ function eventLines(event: OperationEvent, view: OperationView, verbosity: numbe
     'step.progress': (e) => (verbosity >= 2 ? step(e, progressWords(e)) : []),
     'step.waiting': (e) => step(e, waitingWords(e, Date.parse(e.time))),
     'step.planned': () => [],
-    'step.finished': (e) => step(e, `${e.changed ? 'done' : 'nothing to do'} after ${formatDuration(e.durationMs)}`),
-    'step.failed': (e) => step(e, `FAILED after ${formatDuration(e.durationMs)}: ${errorWords(e.error)}`),
+    'step.finished': (e) => {
+      // A dry run has done nothing; its plan tells all.
+      if (view.dryRun && verbosity === 0) return [];
+      return step(e, `${e.changed && !view.dryRun ? 'done' : 'nothing to do'} after ${formatDuration(e.durationMs)}`);
+    },
+    'step.failed': (e) => {
+      const word = outcomeWord(e.error.code === 'BKE_CANCELLED' ? 'cancelled' : 'failed');
+      return step(e, `${word} after ${formatDuration(e.durationMs)}: ${errorWords(e.error)}`);
+    },
     note: (e) => [`${e.level === 'warning' ? 'warning: ' : ''}${hostPrefix(e.host)}${oneLine(e.message)}`],
     'operation.finished': () => summaryLines(view, createTheme(false)),
   });

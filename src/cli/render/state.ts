@@ -32,6 +32,8 @@ export interface PhaseView {
   /** By host, '' for none. */
   readonly active: Map<string, ActiveStep>;
   readonly failed: FailedStep[];
+  /** Hosts stopped in the middle by a cancel. */
+  stopped: number;
   /** Hosts seen in this phase. */
   readonly seen: Set<string>;
 }
@@ -99,7 +101,8 @@ function changes(view: OperationView): EventCases<void> {
     'step.failed': (event) => {
       const phase = phaseOf(view, event.phase);
       phase.active.delete(event.host ?? '');
-      phase.failed.push({ host: event.host, step: event.step, error: event.error });
+      if (event.error.code === 'BKE_CANCELLED') phase.stopped += 1;
+      else phase.failed.push({ host: event.host, step: event.step, error: event.error });
     },
     note: () => {},
     'operation.finished': (event) => {
@@ -127,6 +130,7 @@ function newPhase(id: string, title: string): PhaseView {
     hosts: 0,
     active: new Map(),
     failed: [],
+    stopped: 0,
     seen: new Set(),
   };
 }

@@ -1,5 +1,5 @@
 // Progress on a terminal: the frame is drawn over itself a few times a second.
-import type { OutputStream } from '../io.ts';
+import { type OutputStream, terminalSize } from '../io.ts';
 import type { Theme } from '../theme.ts';
 import { type FrameStyle, renderFrame } from './frame.ts';
 import type { EventOf } from './match.ts';
@@ -26,13 +26,7 @@ export function terminalRenderer(options: TerminalOptions): Renderer {
   let timer: NodeJS.Timeout | undefined;
 
   const draw = (above: readonly string[] = []): void => {
-    const style: FrameStyle = {
-      now: now().getTime(),
-      columns: stream.columns ?? 80,
-      rows: stream.rows ?? 24,
-      theme,
-      tick,
-    };
+    const style: FrameStyle = { now: now().getTime(), ...terminalSize(stream), theme, tick };
     const frame = renderFrame(view, style);
     const erase = drawn === 0 ? '\r' : `\u001B[${drawn}A\r`;
     // One write, so that no half-drawn frame is seen; the rest of the old frame is cleared below.

@@ -130,6 +130,25 @@ describe('the frame on a terminal', () => {
     ]);
   });
 
+  it('counts hosts that were stopped apart from those that failed', () => {
+    const hosts = ['a', 'b'];
+    const at = (host: string) => ({ phase: 'p', step: 's', host });
+    const begin = hosts.map(
+      (host) => [0, { type: 'step.started', ...at(host), title: 't', attempt: 1, timeoutMs: 1 }] as const,
+    );
+    const error = { code: 'BKE_CANCELLED', message: 'stopped' } as const;
+    const view = viewOf(
+      events(
+        [0, { type: 'phase.started', phase: 'p', title: 'P', hosts }],
+        ...begin,
+        [1, { type: 'step.finished', ...at('a'), changed: true, durationMs: 1000 }],
+        [1, { type: 'step.failed', ...at('b'), error, durationMs: 1000 }],
+        [1, { type: 'phase.finished', phase: 'p', outcome: 'cancelled', durationMs: 1000 }],
+      ),
+    );
+    expect(renderFrame(view, style(2))).toEqual(['■ P  1/2 hosts, 1 stopped  1.0s']);
+  });
+
   it('counts 1000 hosts and names only some that failed or wait', () => {
     expect(renderFrame(viewOf(manyHosts(1000, 100, 7)), style(65))).toEqual([
       '⠋ Reach the hosts  849/1000 hosts, 10 failed  1m05s',
@@ -184,6 +203,7 @@ function emptyPhase(): OperationView['phases'][number] {
     hosts: 0,
     active: new Map(),
     failed: [],
+    stopped: 0,
     seen: new Set(),
   };
 }
@@ -208,6 +228,14 @@ describe('the terminal renderer', () => {
         'init of this host FAILED after 12s\ndetails: bke operation show 20261130-101500-init-ab12\nnext:\n  bke init\n',
       ),
     ).toBe(true);
+  });
+
+  it('takes a terminal that says it is 0 wide for one of 80', () => {
+    const stream = { ...kept(), columns: 0, rows: 0 };
+    const renderer = terminalRenderer({ stream, theme, now: () => new Date(began) });
+    for (const event of oneHost.slice(0, 5)) renderer.handle(event);
+    renderer.close();
+    expect(stream.text()).toContain('✓ Check this host  2.0s');
   });
 
   it('gives the cursor back also when the operation never told its end', () => {
