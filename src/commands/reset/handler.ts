@@ -12,6 +12,7 @@ import type { StepBinding } from '../../operations/operation.ts';
 import { createTaskScope } from '../../operations/task-scope.ts';
 import { keptLines, plannedItems, planLines } from '../../tasks/reset/plan-text.ts';
 import { prepareReset, resetPhases, throwIfRefused } from '../../tasks/reset/reset.ts';
+import { throwIncomplete } from '../../tasks/reset/second-look.ts';
 import type { ResetFlags, ResetPlan } from '../../tasks/reset/reset-plan.ts';
 import type { ResetRun, ResetScope } from '../../tasks/reset/reset-scope.ts';
 import type { CommandContext } from '../context.ts';
@@ -31,7 +32,7 @@ export async function runReset(context: CommandContext, input: CommandInput): Pr
     const plan = await prepareReset(host, flags, process.pid);
     throwIfRefused(host, plan);
     if (read.flag('dryRun')) await showPlan(context, host, plan);
-    else if (plan.items.length === 0) tellClean(context, plan);
+    else if (plan.items.length === 0) tellClean(context, host, plan);
     else if (await confirmed(context, host, { plan, yes: read.flag('yes') })) await carryOut(context, host, flags);
     else context.note('Nothing was done.');
     return { kind: 'none' };
@@ -40,7 +41,9 @@ export async function runReset(context: CommandContext, input: CommandInput): Pr
   }
 }
 
-function tellClean(context: CommandContext, plan: ResetPlan): void {
+/** @throws BkeError BKE_RESET_INCOMPLETE where what is left would harm others. */
+function tellClean(context: CommandContext, host: Host, plan: ResetPlan): void {
+  throwIncomplete(host, plan.heldBack);
   context.note('Nothing to do: neither bke nor Kubernetes left anything here.');
   for (const line of keptLines(plan.kept)) context.note(line);
 }
@@ -90,7 +93,7 @@ async function carryOut(context: CommandContext, host: Host, flags: ResetFlags):
       selection: plan.selection,
       ledger,
       self: process.pid,
-      left: [],
+      left: [...plan.heldBack],
       kept: [...plan.kept],
       touchedTables: new Set(),
     };

@@ -85,7 +85,7 @@ export async function readProcesses(host: Host): Promise<ProcessInfo[]> {
   return found;
 }
 
-const podCgroup = /^(kubepods(-.+)?(\.slice)?|k8s\.io)$/;
+const podCgroup = /^(kubepods|kubepods(-.+)?\.slice|k8s\.io)$/;
 
 /** Where the host's own tree of control groups begins: that of process 1 (a host may itself be a container inside a pod). */
 export function cgroupBase(processes: readonly ProcessInfo[]): readonly string[] {

@@ -1,7 +1,7 @@
 // Which of the known paths on a host go, and what in them stays.
 import { kubeletFolder, sharedFolders, volumePaths } from '../../host/state/known-paths.ts';
-import { isWithin } from '../../host/state/mounts.ts';
-import type { FoundPath, HostState } from '../../host/state/state.ts';
+import { isWithin, type Mount } from '../../host/state/mounts.ts';
+import type { FoundPath } from '../../host/state/state.ts';
 import type { KeptItem, PlanInput, PlanItem } from './reset-plan.ts';
 import { changePath, ownNetwork, podProcesses } from './select.ts';
 
@@ -17,9 +17,10 @@ const volumes = new Set(volumePaths.map(({ path }) => path));
 const folders = new Set(sharedFolders.map(({ path }) => path));
 const packaged = new Set(['/etc/default/kubelet', '/etc/sysconfig/kubelet']);
 
-/** A followed link stays; it has done its part once what it leads to is empty. */
-function isEmptied(path: FoundPath): boolean {
-  return path.target !== undefined && path.entries.length === 0;
+/** A followed link and a disk of its own stay; they have done their part once nothing is in them. */
+function isEmptied(path: FoundPath, mounts: readonly Mount[]): boolean {
+  if (path.entries.length > 0) return false;
+  return path.target !== undefined || mounts.some((mount) => mount.mountPoint === path.path);
 }
 
 function holdsVolumesOnly(path: FoundPath): boolean {
@@ -29,7 +30,8 @@ function holdsVolumesOnly(path: FoundPath): boolean {
 /** Anything but a name that could be the user's own: a file only Kubernetes writes, or pods, links and rules of its programs. */
 function hasKubernetes({ state, flags }: PlanInput, self: number): boolean {
   const network = ownNetwork(state.network);
-  const shows = (path: FoundPath): boolean => !isEmptied(path) && (flags.purgeVolumes || !holdsVolumesOnly(path));
+  const shows = (path: FoundPath): boolean =>
+    !isEmptied(path, state.mounts) && (flags.purgeVolumes || !holdsVolumesOnly(path));
   return (
     state.paths.some((path) => path.mark === 'proof' && shows(path)) ||
     state.cgroups.length > 0 ||
@@ -48,7 +50,7 @@ function isCovered(path: string, input: PlanInput): boolean {
 function chosen(input: PlanInput, self: number): FoundPath[] {
   const proof = hasKubernetes(input, self);
   return input.state.paths.filter((path) => {
-    if (isEmptied(path) || isCovered(path.path, input) || folders.has(path.path)) return false;
+    if (isEmptied(path, input.state.mounts) || isCovered(path.path, input) || folders.has(path.path)) return false;
     if (holdsVolumesOnly(path) && !input.flags.purgeVolumes) return false;
     if (volumes.has(path.path)) return input.flags.purgeVolumes;
     if (input.state.packagedKubelet && packaged.has(path.path)) return false;

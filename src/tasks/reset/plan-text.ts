@@ -1,6 +1,6 @@
 // The plan of a reset in words: grouped, each line with the reason why it is ours to take away.
 import { plural } from '../../lib/text.ts';
-import type { ItemGroup, PlanItem, ResetPlan } from './reset-plan.ts';
+import type { ItemGroup, KeptItem, PlanItem, ResetPlan } from './reset-plan.ts';
 
 const titles: Readonly<Record<ItemGroup, string>> = {
   units: 'Units',
@@ -27,7 +27,7 @@ function groupLines(plan: ResetPlan, group: ItemGroup): string[] {
   return [`${titles[group]}:`, ...lines, ...(more > 0 ? [`  … and ${more} more, see --dry-run`] : [])];
 }
 
-export function keptLines(kept: ResetPlan['kept']): string[] {
+export function keptLines(kept: readonly KeptItem[]): string[] {
   if (kept.length === 0) return [];
   return ['Stays:', ...kept.map(({ what, why }) => `  ${what} (${why})`)];
 }
@@ -36,7 +36,7 @@ export function planLines(host: string, plan: ResetPlan): string[] {
   return [
     `Reset of ${host}, ${plural(plan.items.length, 'thing')} to take away:`,
     ...groups.flatMap((group) => groupLines(plan, group)),
-    ...keptLines(plan.kept),
+    ...keptLines([...plan.kept, ...plan.heldBack]),
   ];
 }
 

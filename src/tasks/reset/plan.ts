@@ -8,7 +8,7 @@ import { listedShort, plural } from '../../lib/text.ts';
 import { ownUnits } from './own-paths.ts';
 import { choosePaths } from './plan-paths.ts';
 import { planRefusals } from './plan-refusals.ts';
-import type { KeptItem, PlanInput, PlanItem, ResetFlags, ResetPlan, Selection } from './reset-plan.ts';
+import type { KeptItem, Left, PlanInput, PlanItem, ResetFlags, ResetPlan, Selection } from './reset-plan.ts';
 import { isRuntimeResource, ownMounts, ownNetwork, podProcesses } from './select.ts';
 
 const volumes = volumePaths.map(({ path }) => path);
@@ -84,17 +84,18 @@ function networkItems(state: HostState): PlanItem[] {
 }
 
 /** Others' containers live in the containerd bke installed: it stays with all it needs. */
-function splitRuntime(input: PlanInput): { resources: LedgerResource[]; kept: KeptItem[] } {
-  const { selected } = input.ledger;
-  const { foreignContainers } = input.state;
-  if (foreignContainers.length === 0 || !selected.some(isRuntimeResource))
-    return { resources: [...selected], kept: [] };
+function splitRuntime({ ledger, state }: PlanInput): { resources: LedgerResource[]; heldBack: Left[] } {
+  const { selected } = ledger;
+  const containers = state.foreignContainers;
+  if (containers.length === 0 || !selected.some(isRuntimeResource)) return { resources: [...selected], heldBack: [] };
+  const namespace = containers[0]?.split('/')[0] ?? '';
   return {
     resources: selected.filter((resource) => !isRuntimeResource(resource)),
-    kept: [
+    heldBack: [
       {
         what: 'containerd, its settings and its data',
-        why: `containers that are not Kubernetes’ run in it: ${listedShort(foreignContainers, 10)}`,
+        why: `containers that are not Kubernetes’ run in it and would end: ${listedShort(containers, 10)}`,
+        see: `ctr -n ${namespace} containers list`,
       },
     ],
   };
@@ -143,7 +144,7 @@ function released(resources: readonly LedgerResource[]): PlanItem[] {
 /** @param self pid of this process: it and those it descends from are never ended. */
 export function planReset(input: PlanInput, self: number): ResetPlan {
   const { state } = input;
-  const { resources, kept } = splitRuntime(input);
+  const { resources, heldBack } = splitRuntime(input);
   const mounts = mountChoice(input, resources);
   const undone = undoneOf(resources);
   const recorded = recordedUnits(undone);
@@ -175,7 +176,8 @@ export function planReset(input: PlanInput, self: number): ResetPlan {
   ];
   return {
     items,
-    kept: [...kept, ...paths.kept, ...keptPrograms(state)],
+    kept: [...paths.kept, ...keptPrograms(state)],
+    heldBack,
     refusals: planRefusals(state, self),
     selection: {
       ...mounts,

@@ -68,7 +68,10 @@ export interface Selection {
 
 export interface ResetPlan {
   readonly items: readonly PlanItem[];
+  /** Not ours, or asked to be kept: no fault of the reset. */
   readonly kept: readonly KeptItem[];
+  /** Ours, but taking it away would harm others: the reset is not complete. */
+  readonly heldBack: readonly Left[];
   readonly refusals: readonly Refusal[];
   readonly selection: Selection;
 }
