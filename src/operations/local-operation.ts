@@ -1,5 +1,5 @@
 // An operation of this process: an id, a journal, the runner, and an error to throw where it did not end well.
-import type { EventSink, HostState, OperationAction, Outcome } from '../api/events.ts';
+import type { EventSink, HostState, OperationAction } from '../api/events.ts';
 import { BkeError } from '../lib/errors.ts';
 import { listedShort, plural } from '../lib/text.ts';
 import { createJournal, type Journal, newOperationId } from './journal.ts';
@@ -59,16 +59,18 @@ export async function runLocalOperation<Scope>(
 
 /** @throws the one error of the operation, an AggregateError of several hosts', or BKE_CANCELLED with the state of each host. */
 export function throwUnlessDone(result: OperationResult): void {
-  const cancelled = result.outcome === 'cancelled' ? [cancelledError(result.hosts)] : [];
-  const errors = [...result.errors, ...cancelled];
-  if (result.outcome === ('done' satisfies Outcome)) return;
-  if (errors.length === 1) throw errors[0];
-  throw new AggregateError(errors, `${plural(errors.length, 'host')} failed`);
+  if (result.outcome === 'done') return;
+  if (result.outcome === 'cancelled') throw cancelledError(result.hosts);
+  if (result.errors.length === 1) throw result.errors[0];
+  throw new AggregateError(result.errors, `${plural(result.errors.length, 'host')} failed`);
 }
 
 function cancelledError(hosts: readonly HostState[]): BkeError {
+  const failures = hosts.flatMap(({ host, error }) =>
+    error === undefined ? [] : [`${host === undefined ? '' : `${host}: `}error[${error.code}] ${error.message}`],
+  );
   return new BkeError('BKE_CANCELLED', 'stopped before it was done', {
-    details: hostStates(hosts),
+    details: [...hostStates(hosts), ...failures],
     hint: 'Run the same command again to go on from there.',
   });
 }

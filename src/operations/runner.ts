@@ -158,8 +158,9 @@ function hostsOf<Scope>(phases: readonly Phase<Scope>[]): Map<string | undefined
 function resultOf<Scope>(run: Run<Scope>, durationMs: number): OperationResult {
   const all = [...run.hosts.values()];
   const errors = all.flatMap(({ state, error }) => (state === 'failed' ? [error] : []));
-  const stopped = all.some(({ state }) => state === 'stopped' || state === 'untouched');
-  const outcome: Outcome = errors.length > 0 ? 'failed' : stopped && run.signal.aborted ? 'cancelled' : 'done';
+  const stopped = run.signal.aborted && all.some(({ state }) => state === 'stopped' || state === 'untouched');
+  // Whoever cancelled knows why the rest was not done, whatever failed before.
+  const outcome: Outcome = stopped ? 'cancelled' : errors.length > 0 ? 'failed' : 'done';
   return {
     id: run.id,
     outcome,

@@ -165,6 +165,13 @@ describe('throwUnlessDone', () => {
       { host: 'a', state: 'done', changed: true },
       { host: 'b', state: 'stopped', step: 's1', changed: true },
       { host: 'c', state: 'untouched', changed: false },
+      {
+        host: 'd',
+        state: 'failed',
+        step: 's0',
+        changed: false,
+        error: { code: 'BKE_TIMEOUT', message: 'no answer', host: 'd' },
+      },
     ] as const;
     try {
       throwUnlessDone({ ...base, outcome: 'cancelled', hosts });
@@ -172,7 +179,13 @@ describe('throwUnlessDone', () => {
     } catch (thrown) {
       expect(thrown).toMatchObject({
         code: 'BKE_CANCELLED',
-        details: ['done: a', 'stopped: b (in s1)', 'untouched: c'],
+        details: [
+          'done: a',
+          'stopped: b (in s1)',
+          'failed: d (in s0)',
+          'untouched: c',
+          'd: error[BKE_TIMEOUT] no answer',
+        ],
       });
     }
   });
