@@ -1,7 +1,7 @@
 // Random change lists over a small set of paths, so that versions, parents and leftovers meet; and random states of a host before them.
 import { chmod, chown, lutimes, mkdir, symlink, utimes, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import type { Change } from '../../../../src/host/changes/change.ts';
 import type { FakeHost } from '../../../fakes/fake-host.ts';
 

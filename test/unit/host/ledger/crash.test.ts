@@ -1,12 +1,11 @@
 // bke killed at every single effect of every kind of change: the next run finishes what it began, and a reset undoes it.
 import { utimes, writeFile } from 'node:fs/promises';
-import { Readable } from 'node:stream';
-import { createGzip } from 'node:zlib';
-import { pack } from 'tar-stream';
+import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Change } from '../../../../src/host/changes/change.ts';
 import { openLedger } from '../../../../src/host/ledger/ledger.ts';
 import { digestOf } from '../../../../src/lib/digest.ts';
+import { makeTar } from '../../../fakes/archives.ts';
 import { FakeCrash, FakeHost } from '../../../fakes/fake-host.ts';
 import { type Snapshot, snapshot } from '../../../fakes/snapshot.ts';
 
@@ -19,20 +18,14 @@ afterEach(async () => {
   for (const host of hosts.splice(0)) await host.dispose();
 });
 
-async function archive(): Promise<Buffer> {
-  const tar = pack();
-  tar.entry({ name: 'pkg/', type: 'directory' });
-  tar.entry({ name: 'pkg/bin/tool', mode: 0o755 }, 'the tool\n');
-  tar.entry({ name: 'pkg/bin/again', type: 'link', linkname: 'pkg/bin/tool' });
-  tar.entry({ name: 'pkg/current', type: 'symlink', linkname: 'bin/tool' });
-  tar.finalize();
-  const chunks: Buffer[] = [];
-  const zipped: AsyncIterable<Buffer> = Readable.from(tar as unknown as AsyncIterable<Uint8Array>).pipe(createGzip());
-  for await (const chunk of zipped) chunks.push(chunk);
-  return Buffer.concat(chunks);
-}
-
-const package1 = await archive();
+const package1 = gzipSync(
+  await makeTar([
+    { name: 'pkg/', type: 'directory' },
+    { name: 'pkg/bin/tool', mode: 0o755, content: 'the tool\n' },
+    { name: 'pkg/bin/again', type: 'link', linkname: 'pkg/bin/tool' },
+    { name: 'pkg/current', type: 'symlink', linkname: 'bin/tool' },
+  ]),
+);
 const unitText = '[Service]\nExecStart=/bin/one\n[Install]\nWantedBy=multi-user.target\n';
 
 const lists: Readonly<Record<string, readonly Change[]>> = {

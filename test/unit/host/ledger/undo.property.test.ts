@@ -1,7 +1,7 @@
 // Whatever is applied, in whatever order, by however many runs: undone, the host is byte for byte what it was.
 import { appendFile, mkdir, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { afterEach, expect, test } from 'vitest';
 import type { Change, Scope, UndoOutcome } from '../../../../src/host/changes/change.ts';
 import { kindOf } from '../../../../src/host/changes/kinds.ts';
@@ -66,9 +66,7 @@ async function undoAll(host: FakeHost): Promise<Map<string, UndoOutcome>> {
 
 const changesArbitrary = fc.array(changeArbitrary, { minLength: 1, maxLength: 14 });
 
-test('applied and undone, a host is what it was, and no unit or process of ours is left', {
-  timeout: 120_000,
-}, async () => {
+test('applied and undone, a host is what it was, and no unit or process of ours is left', limit, async () => {
   await fc.assert(
     fc.asyncProperty(beforeArbitrary, changesArbitrary, async (before, changes) => {
       const host = await makeHost();
@@ -85,71 +83,73 @@ test('applied and undone, a host is what it was, and no unit or process of ours 
   );
 });
 
-test('applied a second time nothing changes and the ledger does not grow; undone and applied again it still comes back', {
-  timeout: 120_000,
-}, async () => {
-  await fc.assert(
-    fc.asyncProperty(beforeArbitrary, changesArbitrary, async (before, changes) => {
-      const host = await makeHost();
-      await put(host, before);
-      const was = await look(host);
-      await applyAll(host, changes);
-      // Of several versions of one thing only the last is so in the end.
-      const last = [...new Map(changes.map((change) => [kindOf(change).key(change), change])).values()];
-      await applyAll(host, last);
-      const ledger = await host.files.read('/var/lib/bke/ledger/ledger.jsonl');
-      const state = await look(host);
-      expect(await applyAll(host, last)).toBe(false);
-      expect(await host.files.read('/var/lib/bke/ledger/ledger.jsonl')).toEqual(ledger);
-      expect(await look(host)).toEqual(state);
-      await undoAll(host);
-      expect(await look(host)).toEqual(was);
-      await applyAll(host, changes);
-      await undoAll(host);
-      expect(await look(host)).toEqual(was);
-      await disposeAll();
-    }),
-    { numRuns: 15 * soak },
-  );
-});
-
-test('killed at a random effect while it applies or undoes, the next reset still brings the host back', {
-  timeout: 120_000,
-}, async () => {
-  await fc.assert(
-    fc.asyncProperty(
-      beforeArbitrary,
-      changesArbitrary,
-      fc.array(fc.tuple(fc.constantFrom('apply', 'undo'), fc.integer({ min: 1, max: 120 })), {
-        minLength: 1,
-        maxLength: 4,
-      }),
-      async (before, changes, deaths) => {
+test(
+  'applied a second time nothing changes and the ledger does not grow; undone and applied again it still comes back',
+  limit,
+  async () => {
+    await fc.assert(
+      fc.asyncProperty(beforeArbitrary, changesArbitrary, async (before, changes) => {
         const host = await makeHost();
         await put(host, before);
         const was = await look(host);
-        for (const [what, dieAt] of deaths) {
-          await host.revive(dieAt);
-          try {
-            await (what === 'apply' ? applyAll(host, changes) : undoAll(host));
-          } catch (thrown) {
-            if (!(thrown instanceof FakeCrash)) throw thrown;
-          }
-        }
-        await host.revive();
-        const outcomes = await undoAll(host);
-        expect([...outcomes.values()].filter(({ result }) => result === 'left' || result === 'kept')).toEqual([]);
+        await applyAll(host, changes);
+        // Of several versions of one thing only the last is so in the end.
+        const last = [...new Map(changes.map((change) => [kindOf(change).key(change), change])).values()];
+        await applyAll(host, last);
+        const ledger = await host.files.read('/var/lib/bke/ledger/ledger.jsonl');
+        const state = await look(host);
+        expect(await applyAll(host, last)).toBe(false);
+        expect(await host.files.read('/var/lib/bke/ledger/ledger.jsonl')).toEqual(ledger);
+        expect(await look(host)).toEqual(state);
+        await undoAll(host);
+        expect(await look(host)).toEqual(was);
+        await applyAll(host, changes);
+        await undoAll(host);
         expect(await look(host)).toEqual(was);
         await disposeAll();
-      },
-    ),
-    { numRuns: 30 * soak },
-  );
-});
+      }),
+      { numRuns: 15 * soak },
+    );
+  },
+);
 
-test('what others edit or add meanwhile survives: kept, reported or left where it is', {
-  timeout: 120_000,
-}, async () => {
+test(
+  'killed at a random effect while it applies or undoes, the next reset still brings the host back',
+  limit,
+  async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        beforeArbitrary,
+        changesArbitrary,
+        fc.array(fc.tuple(fc.constantFrom('apply', 'undo'), fc.integer({ min: 1, max: 120 })), {
+          minLength: 1,
+          maxLength: 4,
+        }),
+        async (before, changes, deaths) => {
+          const host = await makeHost();
+          await put(host, before);
+          const was = await look(host);
+          for (const [what, dieAt] of deaths) {
+            await host.revive(dieAt);
+            try {
+              await (what === 'apply' ? applyAll(host, changes) : undoAll(host));
+            } catch (thrown) {
+              if (!(thrown instanceof FakeCrash)) throw thrown;
+            }
+          }
+          await host.revive();
+          const outcomes = await undoAll(host);
+          expect([...outcomes.values()].filter(({ result }) => result === 'left' || result === 'kept')).toEqual([]);
+          expect(await look(host)).toEqual(was);
+          await disposeAll();
+        },
+      ),
+      { numRuns: 30 * soak },
+    );
+  },
+);
+
+test('what others edit or add meanwhile survives: kept, reported or left where it is', limit, async () => {
   await fc.assert(
     fc.asyncProperty(beforeArbitrary, changesArbitrary, fc.nat(), async (before, changes, pick) => {
       const host = await makeHost();
