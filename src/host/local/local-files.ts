@@ -158,8 +158,12 @@ export class LocalFiles implements HostFiles {
     return this.#act('removing', path, async (real) => {
       const found = await statOf(this.#fs, real);
       if (found === undefined) return;
-      if (found.stat.type === 'directory') await this.#fs.rmdir(real);
-      else await this.#fs.unlink(real);
+      try {
+        await (found.stat.type === 'directory' ? this.#fs.rmdir(real) : this.#fs.unlink(real));
+      } catch (thrown) {
+        // Someone else was quicker.
+        if (errnoOf(thrown) !== 'ENOENT') throw thrown;
+      }
       await syncDirectory(this.#fs, dirname(real));
     });
   }

@@ -1,0 +1,282 @@
+// The ledger file: what is written when, what a crash or damage does to it, who may write, and how it goes away again.
+import { appendFile, chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { Change } from '../../../../src/host/changes/change.ts';
+import { encodeLine } from '../../../../src/host/ledger/entries.ts';
+import { type Ledger, openLedger, readLedger } from '../../../../src/host/ledger/ledger.ts';
+import { lockOwner } from '../../../../src/host/ledger/lock.ts';
+import { FakeHost } from '../../../fakes/fake-host.ts';
+import { snapshot } from '../../../fakes/snapshot.ts';
+
+let host: FakeHost;
+
+beforeEach(async () => {
+  host = await FakeHost.make();
+});
+
+afterEach(async () => {
+  await host.dispose();
+});
+
+const ledgerFile = '/var/lib/bke/ledger/ledger.jsonl';
+
+function open(operation = 'op-1'): Promise<Ledger> {
+  return openLedger(host, { operation, command: 'bke init' });
+}
+
+async function within<T>(act: (ledger: Ledger) => Promise<T>, operation?: string): Promise<T> {
+  const ledger = await open(operation);
+  try {
+    return await act(ledger);
+  } finally {
+    await ledger.close();
+  }
+}
+
+function file(path: string, text: string): Change {
+  return { kind: 'file', path, mode: 0o644, content: { text } };
+}
+
+async function entries(): Promise<Record<string, unknown>[]> {
+  const lines = (await readFile(host.at(ledgerFile), 'utf8')).split('\n').filter((line) => line !== '');
+  return lines.map((line) => JSON.parse(line.slice(17)));
+}
+
+async function content(path: string): Promise<string | undefined> {
+  return (await host.files.read(path))?.toString();
+}
+
+describe('what is written', () => {
+  test('the first line names format, machine and the temporary path of the binary, then each change twice', async () => {
+    const ledger = await openLedger(host, {
+      operation: 'op-1',
+      command: 'bke agent install',
+      binary: '/tmp/bke-4711/bke',
+    });
+    await ledger.apply('enrol', file('/etc/a', 'x'));
+    await ledger.finish();
+    await ledger.close();
+    expect((await entries()).map((entry) => entry['type'])).toEqual(['ledger', 'run', 'intent', 'applied', 'finished']);
+    expect((await entries())[0]).toMatchObject({
+      format: 1,
+      machineId: '0123456789abcdef0123456789abcdef',
+      binary: '/tmp/bke-4711/bke',
+    });
+    expect((await readLedger(host)).binaries).toEqual(['/tmp/bke-4711/bke']);
+  });
+
+  test('never the content of a file or unit, whether secret or not', async () => {
+    await writeFile(host.at('/etc/secret'), 'CANARY-old', { mode: 0o644 });
+    await within(async (ledger) => {
+      await ledger.apply('services', {
+        kind: 'file',
+        path: '/etc/secret',
+        mode: 0o600,
+        content: { text: 'CANARY-7391' },
+        secret: true,
+      });
+      await ledger.apply('services', {
+        kind: 'unit',
+        name: 'a.service',
+        text: '# CANARY-7391\n',
+        enabled: false,
+        running: false,
+      });
+    });
+    expect(await readFile(host.at(ledgerFile), 'utf8')).not.toContain('CANARY');
+    const found = await snapshot(host.at('/var/lib/bke/ledger'));
+    expect(Object.values(found).every((text) => /^(file 600|directory 700) 0:0/.test(text))).toBe(true);
+    expect((await stat(host.at('/var/lib/bke'))).mode & 0o777).toBe(0o755);
+  });
+
+  test('nothing at all where nothing is changed: a clean host stays clean', async () => {
+    const was = await snapshot(host.root);
+    await writeFile(host.at('/etc/a'), 'x');
+    await chmod(host.at('/etc/a'), 0o644);
+    await within(async (ledger) => {
+      expect(await ledger.apply('services', file('/etc/a', 'x'))).toEqual({ changed: false });
+      await ledger.finish();
+    });
+    const is = await snapshot(host.root, { without: ['/etc/a'] });
+    expect(is).toEqual(was);
+    expect((await readLedger(host)).exists).toBe(false);
+  });
+
+  test('what was there and right before us is not ours, and stays when all is undone', async () => {
+    await writeFile(host.at('/etc/a'), 'x', { mode: 0o644 });
+    await within((ledger) => ledger.apply('services', file('/etc/a', 'x')));
+    await within(async (ledger) => {
+      expect(ledger.resources()).toEqual([]);
+    });
+    expect(await content('/etc/a')).toBe('x');
+  });
+
+  test('a change that does not take effect is an error that tells why', async () => {
+    host.system.broken.add('a.service');
+    const unit: Change = { kind: 'unit', name: 'a.service', text: '[Service]\n', enabled: false, running: true };
+    await expect(within((ledger) => ledger.apply('services', unit))).rejects.toMatchObject({
+      code: 'BKE_COMMAND_FAILED',
+      message: 'a.service does not start',
+      details: expect.arrayContaining(['a last line of the log']),
+    });
+  });
+});
+
+describe('after a crash or damage', () => {
+  const torn = encodeLine({ type: 'finished', operation: 'x', time: 't' }).slice(0, 30);
+
+  test('a torn last line is no damage, and is cut off before the next line is written', async () => {
+    await within((ledger) => ledger.apply('services', file('/etc/a', 'x')));
+    await appendFile(host.at(ledgerFile), torn);
+    expect(await readLedger(host)).toMatchObject({ damaged: [], exists: true });
+    await within((ledger) => ledger.apply('services', file('/etc/b', 'y')));
+    expect((await entries()).map((entry) => entry['type'])).toEqual([
+      'ledger',
+      'run',
+      'intent',
+      'applied',
+      'run',
+      'intent',
+      'applied',
+    ]);
+  });
+
+  test('a torn first line: the ledger begins anew', async () => {
+    await mkdir(host.at('/var/lib/bke/ledger'), { recursive: true });
+    await writeFile(host.at(ledgerFile), torn);
+    await within((ledger) => ledger.apply('services', file('/etc/a', 'x')));
+    expect((await entries()).map((entry) => entry['type'])).toEqual(['ledger', 'run', 'intent', 'applied']);
+  });
+
+  test('a damaged line in the middle is reported, and the others still count', async () => {
+    await within(async (ledger) => {
+      await ledger.apply('services', file('/etc/a', 'x'));
+      await ledger.apply('services', file('/etc/b', 'y'));
+    });
+    const lines = (await readFile(host.at(ledgerFile), 'utf8')).split('\n');
+    lines[2] = (lines[2] ?? '').replace('/etc/a', '/etc/A');
+    await writeFile(host.at(ledgerFile), lines.join('\n'));
+    const view = await readLedger(host);
+    expect(view.damaged).toEqual([{ line: 3, why: 'its checksum does not fit' }]);
+    expect(view.resources().map((resource) => resource.key)).toEqual(['file:/etc/b']);
+  });
+
+  test('an original that is lost is told, and what we put there stays', async () => {
+    await writeFile(host.at('/etc/a'), 'original');
+    await within((ledger) => ledger.apply('services', file('/etc/a', 'x')));
+    for (const name of await host.files.list('/var/lib/bke/ledger/originals'))
+      await host.files.remove(`/var/lib/bke/ledger/originals/${name}`);
+    const outcome = await within(async (ledger) =>
+      Promise.all(ledger.resources().map((resource) => ledger.undo(resource))),
+    );
+    expect(outcome).toEqual([
+      { result: 'left', why: expect.stringMatching(/^the original of \/etc\/a is not in the ledger's store/) },
+    ]);
+    expect(await content('/etc/a')).toBe('x');
+  });
+
+  test('the ledger of a newer bke is not touched', async () => {
+    await mkdir(host.at('/var/lib/bke/ledger'), { recursive: true });
+    await writeFile(host.at(ledgerFile), encodeLine({ type: 'ledger', format: 2, machineId: '', time: '' }));
+    await expect(open()).rejects.toMatchObject({ code: 'BKE_LEDGER_NEWER', exitCode: 7 });
+    expect(await lockOwner(host, '/var/lib/bke/lock')).toBeUndefined();
+  });
+
+  test('a ledger that was copied with its machine says so', async () => {
+    await within((ledger) => ledger.apply('services', file('/etc/a', 'x')));
+    expect((await readLedger(host)).otherMachine).toBe(false);
+    await writeFile(host.at('/etc/machine-id'), 'another\n');
+    expect((await readLedger(host)).otherMachine).toBe(true);
+  });
+});
+
+describe('scopes and versions', () => {
+  test('the first original wins over all versions between', async () => {
+    await writeFile(host.at('/etc/a'), 'original');
+    for (const text of ['1', '2', '3']) await within((ledger) => ledger.apply('services', file('/etc/a', text)));
+    await within(async (ledger) => {
+      const [resource] = ledger.resources(['services']);
+      expect(resource?.description).toBe('file /etc/a');
+      if (resource !== undefined) expect(await ledger.undo(resource)).toEqual({ result: 'undone' });
+    });
+    expect(await content('/etc/a')).toBe('original');
+  });
+
+  test('an upgrade over an edited file keeps a copy of what it replaces', async () => {
+    await within((ledger) => ledger.apply('services', file('/etc/a', '1')));
+    await writeFile(host.at('/etc/a'), 'edited');
+    const result = await within((ledger) => ledger.apply('services', file('/etc/a', '2')));
+    expect(result).toEqual({ changed: true, keptAt: expect.stringMatching(/^\/var\/lib\/bke-kept\/.*-op-1\/etc\/a$/) });
+    expect(await content(result.keptAt ?? '')).toBe('edited');
+    expect(await content('/etc/a')).toBe('2');
+  });
+
+  test('what two scopes need goes with the last of them', async () => {
+    await within(async (ledger) => {
+      await ledger.apply('services', file('/opt/deep/a', 'x'));
+      expect(await ledger.apply('node', file('/opt/deep/a', 'x'))).toEqual({ changed: false });
+    });
+    await within(async (ledger) => {
+      expect(ledger.scopes).toEqual(['node', 'services']);
+      for (const resource of ledger.resources(['services'])) {
+        expect(resource.sharedWith).toEqual(['node']);
+        expect(await ledger.undo(resource)).toEqual({ result: 'already', why: 'still needed by node' });
+      }
+      expect(ledger.scopes).toEqual(['node']);
+    });
+    expect(await content('/opt/deep/a')).toBe('x');
+    await within(async (ledger) => {
+      for (const resource of ledger.resources(['node'])) expect((await ledger.undo(resource)).result).toBe('undone');
+    });
+    expect(await host.files.stat('/opt/deep')).toBeUndefined();
+  });
+
+  test('undo goes from the last made to the first', async () => {
+    await within(async (ledger) => {
+      await ledger.apply('services', file('/opt/deep/a', 'x'));
+      await ledger.apply('services', file('/opt/b', 'x'));
+      await ledger.apply('services', file('/opt/deep/a', 'y'));
+      expect(ledger.resources().map(({ key }) => key)).toEqual([
+        'file:/opt/b',
+        'file:/opt/deep/a',
+        'directory:/opt/deep',
+      ]);
+    });
+  });
+
+  test('a plan observes and keeps nothing', async () => {
+    await writeFile(host.at('/etc/a'), 'original');
+    const was = await snapshot(host.root);
+    const view = await readLedger(host);
+    expect(await view.observe(file('/etc/a', 'x'))).toMatchObject({ satisfied: false, action: 'change' });
+    expect(await view.observe(file('/etc/new/b', 'x'))).toMatchObject({ satisfied: false, action: 'create' });
+    expect(await view.observe({ kind: 'zone', path: '/etc/systemd' })).toMatchObject({
+      satisfied: false,
+      action: 'create',
+    });
+    expect(await snapshot(host.root)).toEqual(was);
+  });
+});
+
+describe('the end of the ledger', () => {
+  test('it stays while something of ours does', async () => {
+    await within(async (ledger) => {
+      await ledger.apply('services', file('/opt/deep/a', 'x'));
+      const { removed, left } = await ledger.remove();
+      expect([removed, left.length]).toEqual([false, 2]);
+    });
+    expect((await readLedger(host)).resources()).toHaveLength(2);
+  });
+
+  test('it goes last, with the folders it is told; what is not ours stays and is named', async () => {
+    await within(async (ledger) => {
+      await ledger.apply('services', file('/etc/a', 'x'));
+      for (const resource of ledger.resources()) await ledger.undo(resource);
+      await mkdir(host.at('/var/lib/bke/operations/op-1'), { recursive: true });
+      await writeFile(host.at('/var/lib/bke/theirs'), '');
+      const { removed, left } = await ledger.remove(['operations']);
+      expect([removed, left]).toEqual([true, [{ path: '/var/lib/bke/theirs', why: 'not part of the ledger' }]]);
+    });
+    expect(await host.files.list('/var/lib/bke')).toEqual(['theirs']);
+  });
+});
