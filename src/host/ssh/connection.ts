@@ -4,6 +4,7 @@ import { BkeError } from '../../lib/errors.ts';
 import { createRedactor } from '../../lib/redact.ts';
 import { toError } from '../../lib/thrown.ts';
 import { ChannelQueue, ChannelRefused } from './channels.ts';
+import { Gate } from './gate.ts';
 import { type Program, type ProgramResult, type Surroundings, runProgram } from './program.ts';
 import { bodyScript } from './script.ts';
 import type { SshOptions, SshTarget } from './target.ts';
@@ -24,7 +25,7 @@ export class Connection {
   readonly #parts: ConnectionParts;
   readonly #queue: ChannelQueue;
   readonly #lost = new AbortController();
-  readonly #askedForSudo: { password?: Promise<string | undefined> } = {};
+  readonly #sudoGate = new Gate(isSudoError);
   #sudoPassword: string | undefined;
   #closing = false;
   readonly redact: (text: string) => string;
@@ -46,12 +47,18 @@ export class Connection {
     return this.#parts.target;
   }
 
-  /** One program; asks a person for the sudo password where sudo wants one, none is known and there is somebody to ask. */
+  /** One program. Where sudo is needed the first one goes alone, and its denial is everybody's: the host counts wrong passwords. */
   async run(program: Program): Promise<ProgramResult> {
+    if (this.#parts.target.user === 'root') return runProgram(this.#around(), program);
+    return this.#sudoGate.pass((through) => this.#runAsking({ ...program, onStart: through }));
+  }
+
+  /** Asks a person for the sudo password where sudo wants one, none is known and there is somebody to ask. */
+  async #runAsking(program: Program): Promise<ProgramResult> {
     try {
       return await runProgram(this.#around(), program);
     } catch (error) {
-      if (!(error instanceof BkeError) || error.code !== 'BKE_SUDO_PASSWORD_NEEDED') throw error;
+      if (!isSudoError(error) || error.code !== 'BKE_SUDO_PASSWORD_NEEDED') throw error;
       const password = await this.#askSudoPassword();
       if (password === undefined) throw error;
       this.#sudoPassword = password;
@@ -73,11 +80,9 @@ export class Connection {
     await this.#parts.closeBelow();
   }
 
-  #askSudoPassword(): Promise<string | undefined> {
+  async #askSudoPassword(): Promise<string | undefined> {
     const { target, options } = this.#parts;
-    const question = `sudo password of ${target.user} on ${target.name}`;
-    this.#askedForSudo.password ??= options.askSudoPassword?.(question) ?? Promise.resolve(undefined);
-    return this.#askedForSudo.password;
+    return options.askSudoPassword?.(`sudo password of ${target.user} on ${target.name}`);
   }
 
   #around(): Surroundings {
@@ -151,6 +156,10 @@ export class Connection {
       }),
     );
   }
+}
+
+function isSudoError(error: unknown): error is BkeError {
+  return error instanceof BkeError && (error.code === 'BKE_SUDO_DENIED' || error.code === 'BKE_SUDO_PASSWORD_NEEDED');
 }
 
 /** Terminate, two seconds for it, kill. */

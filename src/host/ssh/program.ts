@@ -24,6 +24,8 @@ export interface Program {
   readonly whileInputFlows?: boolean;
   readonly maxOutputBytes: number;
   readonly signal?: AbortSignal | undefined;
+  /** Called when it has become root and is about to run. */
+  readonly onStart?: () => void;
   /** For messages: what it does, e.g. `mkfs.ext4 /dev/sdb`. */
   readonly what: string;
 }
@@ -134,6 +136,7 @@ class Run {
       this.#fed = true;
       this.#group = this.#out.value;
       this.#armProgramTimer();
+      this.#program.onStart?.();
       void this.#feed();
     } else if (!this.#fed) this.#answerSudo();
     if (this.#out.ended && this.#err.ended) this.#settle(this.#out.value);

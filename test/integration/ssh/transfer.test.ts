@@ -125,6 +125,16 @@ describe('upload', () => {
     },
   );
 
+  test('survives new keys being agreed on in the middle', async () => {
+    await using sshd = await TestSshd.start({ config: ['RekeyLimit 1M'] });
+    const host = await connect(sshd.target());
+    const bytes = randomBytes(20_000_000);
+    await put(host, join(directory, 'a'), bytes);
+    expect(readFileSync(join(directory, 'a')).equals(bytes)).toBe(true);
+    expect((await host.run(['head', '-c', '5000000', join(directory, 'a')], { maxOutputBytes: 10 })).exitCode).toBe(0);
+    await host.close();
+  });
+
   test('replaces what is there by rename, also a link, and works for an empty file', async () => {
     await using sshd = await TestSshd.start();
     const host = await connect(sshd.target());
