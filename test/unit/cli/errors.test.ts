@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -136,6 +136,15 @@ describe('the error table', () => {
     const { code: exitCode, stdout } = await runCli(['explain', code]);
     expect(exitCode).toBe(0);
     expect(stdout).toContain(title);
+  });
+
+  it('has no code that nothing throws', async () => {
+    const root = new URL('../../../src/', import.meta.url).pathname;
+    const names = (await readdir(root, { recursive: true })).filter(
+      (name) => name.endsWith('.ts') && name !== 'lib/error-table.ts',
+    );
+    const sources = (await Promise.all(names.map(async (name) => readFile(join(root, name), 'utf8')))).join('');
+    expect(Object.keys(errorTable).filter((code) => !sources.includes(`'${code}'`))).toEqual([]);
   });
 
   it('is listed by explain, and a misspelt code is refused with the nearest one', async () => {
