@@ -16,7 +16,11 @@ export class ChannelQueue {
   readonly #client: Client;
   readonly #waiting: (() => void)[] = [];
   #limit = mostChannels;
+  /** Slots in use: channels that are open or being opened. */
+  #taken = 0;
   #open = 0;
+  /** As many the server has let be open at once. */
+  #mostOpen = 0;
 
   constructor(client: Client) {
     this.#client = client;
@@ -27,20 +31,26 @@ export class ChannelQueue {
    * @throws ChannelRefused when the server lets none be opened although no other is open; the signal's reason.
    */
   async open(command: string, signal: AbortSignal): Promise<ClientChannel> {
-    const deadline = performance.now() + refusedForMs;
+    let refusedSince: number | undefined;
+    await this.#slot(signal);
     for (;;) {
-      await this.#slot(signal);
       try {
-        const channel = await openChannel(this.#client, command);
-        channel.once('close', () => this.#release());
-        return channel;
+        return this.#opened(await openChannel(this.#client, command));
       } catch (error) {
-        this.#release();
-        if (!isRefusal(error)) throw error;
-        // The others that are open are what the server allows; alone, it may not have noticed yet that the last one ended.
-        if (this.#open > 0) this.#limit = Math.min(this.#limit, this.#open);
-        else if (performance.now() > deadline) throw new ChannelRefused(toError(error).message, { cause: error });
-        else await pause(50 + Math.random() * 100, undefined, { signal });
+        refusedSince ??= performance.now();
+        if (!isRefusal(error) || this.#hopeless(refusedSince)) {
+          this.#release();
+          throw isRefusal(error) ? new ChannelRefused(toError(error).message, { cause: error }) : error;
+        }
+        if (this.#isFull(refusedSince)) {
+          this.#limit = Math.min(this.#limit, this.#open);
+          this.#release();
+          await this.#slot(signal);
+          refusedSince = undefined;
+        } else
+          await pause(50 + Math.random() * 100, undefined, { signal }).catch((aborted: unknown) =>
+            this.#giveUp(aborted),
+          );
       }
     }
   }
@@ -55,10 +65,34 @@ export class ChannelQueue {
     }
   }
 
+  /** Those that are open are what the server allows; else it may not have noticed yet that one of them has ended. */
+  #isFull(refusedSince: number): boolean {
+    return this.#open > 0 && (this.#open >= this.#mostOpen || performance.now() - refusedSince > 1000);
+  }
+
+  #hopeless(refusedSince: number): boolean {
+    return this.#open === 0 && performance.now() - refusedSince > refusedForMs;
+  }
+
+  #opened(channel: ClientChannel): ClientChannel {
+    this.#open += 1;
+    this.#mostOpen = Math.max(this.#mostOpen, this.#open);
+    channel.once('close', () => {
+      this.#open -= 1;
+      this.#release();
+    });
+    return channel;
+  }
+
+  #giveUp(reason: unknown): never {
+    this.#release();
+    throw reason;
+  }
+
   async #slot(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
-    if (this.#open < this.#limit) {
-      this.#open += 1;
+    if (this.#taken < this.#limit) {
+      this.#taken += 1;
       return;
     }
     const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -73,11 +107,11 @@ export class ChannelQueue {
 
   /** The slot goes to who waits first, unless the limit has become lower meanwhile. */
   #release(): void {
-    this.#open -= 1;
-    while (this.#open < this.#limit) {
+    this.#taken -= 1;
+    while (this.#taken < this.#limit) {
       const next = this.#waiting.shift();
       if (next === undefined) return;
-      this.#open += 1;
+      this.#taken += 1;
       next();
     }
   }

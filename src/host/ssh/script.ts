@@ -7,7 +7,7 @@ import { shellQuoteOneLine } from '../../lib/quote.ts';
 import type { RunOptions } from '../host.ts';
 
 /** The same for every program bke runs on a host. */
-export const hostPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+const hostPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
 export type SudoMode =
   /** Fails at once where sudo wants a password. */

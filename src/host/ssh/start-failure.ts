@@ -28,7 +28,7 @@ export function startFailure(target: SshTarget, failure: StartFailure): BkeError
 }
 
 /** true where sudo would work with a password. */
-export function wantsSudoPassword(output: string): boolean {
+function wantsSudoPassword(output: string): boolean {
   return /sudo: (?:a password is required|interactive authentication is required)|sudo: .*password.*required/.test(
     output,
   );

@@ -11,7 +11,7 @@ export interface SshPrivateKey {
   readonly passphrase?: Secret | undefined;
 }
 
-export interface SshAuth {
+interface SshAuth {
   readonly password?: Secret | undefined;
   readonly privateKey?: SshPrivateKey | undefined;
   /** Path of the agent's socket (SSH_AUTH_SOCK). */
