@@ -1,7 +1,8 @@
 // The change kind `zone`: a directory that others fill. Recorded is what was there before; undone, everything else goes.
-import { plural } from '../../lib/text.ts';
+import { join } from 'node:path';
+import { listedShort } from '../../lib/text.ts';
 import { BkeError } from '../../lib/errors.ts';
-import type { Host, TreeEntry } from '../host.ts';
+import type { FileAttributes, Host, TreeEntry } from '../host.ts';
 import type { ChangeKind, ChangeRecord, Keeper, Observation, UndoOutcome, ZoneChange } from './change.ts';
 import { removeTree } from './remove-tree.ts';
 
@@ -12,6 +13,8 @@ interface ZoneState {
   /** Where it really is: a zone may be a link to another disk. undefined: nothing was there. */
   readonly realPath?: string;
   readonly mounted: boolean;
+  /** Of the directory itself: those who fill it may change them (containerd makes its own private). */
+  readonly attributes?: FileAttributes;
   readonly entries: number;
   /** Digest of the kept inventory. */
   readonly inventory: string;
@@ -51,23 +54,29 @@ async function observe(
   const realPath = await host.files.realPath(change.path);
   const inventory = new Map<string, string>();
   let mounted = false;
+  let attributes: FileAttributes | undefined;
   if (realPath !== undefined) {
     for await (const entry of host.files.walk(realPath, { digestUpTo })) {
-      if (entry.path === '') mounted = entry.mountPoint;
-      else inventory.set(entry.path, fingerprint(entry));
+      if (entry.path === '') {
+        mounted = entry.mountPoint;
+        attributes = entry.stat;
+      } else inventory.set(entry.path, fingerprint(entry));
     }
   }
   const before: ZoneState = {
     ...(realPath === undefined ? {} : { realPath }),
     mounted,
+    ...(attributes === undefined
+      ? {}
+      : { attributes: { mode: attributes.mode, uid: attributes.uid, gid: attributes.gid } }),
     entries: inventory.size,
     inventory: await keeper.keepText(toText(inventory)),
   };
   return { satisfied: true, before, action: 'none' };
 }
 
-async function readInventory(host: Host, state: ZoneState, keeper: Keeper): Promise<Inventory> {
-  const path = keeper.original(state.inventory);
+async function readInventory(host: Host, state: ZoneState, original: Keeper['original']): Promise<Inventory> {
+  const path = original(state.inventory);
   const content = await host.files.read(path, { maxBytes: 1 << 30 });
   if (content !== undefined && (await host.files.digest(path)) === state.inventory) return parse(content.toString());
   throw new BkeError(
@@ -97,19 +106,45 @@ function outcome(
   removed: number,
 ): UndoOutcome {
   if (left.length > 0) {
-    const shown = left.slice(0, 5).map(({ path, why }) => `${path}: ${why}`);
-    const more = left.length > shown.length ? `; ${left.length - shown.length} more` : '';
-    return { result: 'left', why: `${shown.join('; ')}${more}` };
+    const paths = left.map(({ path, why }) => `${path}: ${why}`);
+    return { result: 'left', why: listedShort(paths, 5) };
   }
   if (changed.length === 0) return { result: removed === 0 ? 'already' : 'undone' };
-  const why = `${plural(changed.length, 'file')} that were there before changed since: ${changed.slice(0, 5).join(', ')}`;
+  const why = `was there before and changed since: ${listedShort(changed, 5)}`;
   return { result: 'kept', why };
+}
+
+async function restoreAttributes(host: Host, path: string, first: FileAttributes | undefined): Promise<void> {
+  const now = await host.files.stat(path);
+  if (first === undefined || now === undefined) return;
+  const same = now.mode === first.mode && now.uid === first.uid && now.gid === first.gid;
+  if (!same) await host.files.setAttributes(path, first);
+}
+
+function isZoneState(state: unknown): state is ZoneState {
+  return typeof state === 'object' && state !== null && 'inventory' in state && 'entries' in state;
+}
+
+/**
+ * Absolute paths that were in a zone before it was one: what is mounted on one of them was not mounted by those who filled it.
+ * Nothing for other kinds.
+ * @param original where the ledger's store keeps a digest.
+ * @throws BkeError BKE_LEDGER_LOST
+ */
+export async function zonePathsBefore(
+  host: Host,
+  { last, first }: Pick<ChangeRecord, 'last' | 'first'>,
+  original: Keeper['original'],
+): Promise<string[]> {
+  if (last.kind !== 'zone' || !isZoneState(first) || first.entries === 0) return [];
+  const inventory = await readInventory(host, first, original);
+  return [...inventory.keys()].map((path) => join(first.realPath ?? last.path, path));
 }
 
 async function undo(host: Host, record: ChangeRecord<ZoneChange, ZoneState>, keeper: Keeper): Promise<UndoOutcome> {
   const { path } = record.last;
   const first = record.first;
-  const inventory = await readInventory(host, first, keeper);
+  const inventory = await readInventory(host, first, (digest) => keeper.original(digest));
   const now = await host.files.realPath(path);
   if (now === undefined) return { result: 'already' };
   if (first.realPath !== undefined && now !== first.realPath) {
@@ -118,6 +153,7 @@ async function undo(host: Host, record: ChangeRecord<ZoneChange, ZoneState>, kee
   const existed = first.realPath !== undefined;
   const options = { keep: new Set(inventory.keys()), keepTop: existed, mountedTop: first.mounted };
   const { left, removed } = await removeTree(host, first.realPath ?? path, options);
+  if (existed) await restoreAttributes(host, now, first.attributes);
   return outcome(left, existed ? await changedSince(host, now, inventory) : [], removed);
 }
 
