@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { type EgressSink, egressSink, stopHosts } from '../testbed/index.ts';
-import { type BkeHost, bkeHost, bkeHosts, initOptions, outcome } from './helpers/bke-host.ts';
+import { type BkeHost, bkeHost, initOptions, outcome } from './helpers/bke-host.ts';
 import { type Answer, ask, sha256 } from './helpers/https.ts';
 
 const statusList = z.object({
@@ -214,41 +214,40 @@ describe('bke init on a fresh host', () => {
   });
 });
 
-/** Seeds of moments; the soak run has more. */
-const seeds = (process.env['BKE_E2E_SEEDS'] ?? '11,29').split(',').map(Number);
+/** Moments of a run, as parts of its time. */
+const moments = (process.env['BKE_SOAK'] === '1' ? Array.from({ length: 20 }, (_, seed) => seed + 1) : [11, 29]).map(
+  (seed) => ((seed * 7919) % 1000) / 1000,
+);
 
 describe('bke init that is killed', () => {
-  let clean: BkeHost;
-  let killed: BkeHost;
+  let wanted: string;
   let seconds: number;
 
   beforeAll(async () => {
-    [clean, killed] = await twoHosts();
+    const clean = await bkeHost('clean');
     const started = Date.now();
     const result = await clean.bke(`init ${initOptions} --yes`);
     seconds = (Date.now() - started) / 1000;
     expect(result.exitCode, outcome(result)).toBe(0);
+    wanted = await clean.output(madeByInit);
+    await clean.stop();
   });
 
-  it('converges when it is run again, to what a clean run makes, whatever the umask', async () => {
-    const ends: string[] = [];
-    for (const seed of seeds) {
-      const moment = (seconds * ((seed * 7919) % 1000)) / 1000;
-      const script = `umask 077; bke init ${initOptions} --yes >/dev/null 2>&1 & sleep ${moment.toFixed(2)}; kill -9 $!; wait $!; echo $?`;
-      ends.push((await killed.exec(script)).stdout.trim());
-    }
-    // A run that came to its end first was not killed.
-    expect(ends).toContain('137');
-    const again = await killed.exec(`umask 077; bke init ${initOptions} --yes`);
-    expect(again.exitCode, outcome(again)).toBe(0);
-    expect((await killed.bke('status')).exitCode).toBe(0);
-    expect(await lastEvent(killed, 'init --yes')).toMatchObject({ changed: false });
-    expect(await killed.output(madeByInit)).toEqual(await clean.output(madeByInit));
-  });
+  it.each(moments)(
+    'after %f of its time converges when it is run again, to what a clean run makes, whatever the umask',
+    async (part) => {
+      const host = await bkeHost('killed');
+      const moment = (seconds * part).toFixed(2);
+      const killed = await host.exec(
+        `umask 077; bke init ${initOptions} --yes >/dev/null 2>&1 & sleep ${moment}; kill -9 $!; wait $!; echo $?`,
+      );
+      // A run that came to its end first was not killed.
+      expect(killed.stdout.trim()).toBe('137');
+      const again = await host.exec(`umask 077; bke init ${initOptions} --yes`);
+      expect(again.exitCode, outcome(again)).toBe(0);
+      expect((await host.bke('status')).exitCode).toBe(0);
+      expect(await lastEvent(host, 'init --yes')).toMatchObject({ changed: false });
+      expect(await host.output(madeByInit)).toEqual(wanted);
+    },
+  );
 });
-
-async function twoHosts(): Promise<[BkeHost, BkeHost]> {
-  const [first, second] = await bkeHosts(['clean', 'killed']);
-  if (first === undefined || second === undefined) throw new Error('two hosts were asked for');
-  return [first, second];
-}
