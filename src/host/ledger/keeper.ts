@@ -52,6 +52,11 @@ export function keptDirectory(stateDir: string): string {
   return `${stateDir}-kept`;
 }
 
+/** Where the store keeps what has this digest. */
+export function originalPath(stateDir: string, digest: string): string {
+  return join(stateDir, 'ledger', 'originals', hexOf(digest));
+}
+
 export class StoreKeeper implements Keeper {
   readonly #host: Host;
   readonly #store: string;

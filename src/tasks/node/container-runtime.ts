@@ -35,6 +35,8 @@ const zones = [
   containerdPaths.cniConfigDir,
   containerdPaths.cniBinDir,
   '/var/lib/cni',
+  // containerd's plugin interface makes it at every start.
+  '/run/nri',
 ];
 
 export const containerRuntimeTask: Task<ContainerRuntimeParameters> = {

@@ -1,6 +1,8 @@
 // A reset from the first look to the steps that carry it out (bootstrap law, clean-up section).
 import type { Host } from '../../host/host.ts';
-import { defaultStateDir, type LedgerView, readLedger } from '../../host/ledger/ledger.ts';
+import { zonePathsBefore } from '../../host/changes/zone.ts';
+import { originalPath } from '../../host/ledger/keeper.ts';
+import { defaultStateDir, type LedgerResource, type LedgerView, readLedger } from '../../host/ledger/ledger.ts';
 import { readHostState } from '../../host/state/state.ts';
 import { BkeError } from '../../lib/errors.ts';
 import type { Phase, Step } from '../../operations/operation.ts';
@@ -36,6 +38,16 @@ function isWhole(ledger: LedgerView): boolean {
   return ledger.exists && ledger.damaged.length === 0;
 }
 
+/** What was in the zones before bke: others' mounts among it stay. A list that is lost is told when its zone is undone. */
+async function pathsBefore(host: Host, resources: readonly LedgerResource[]): Promise<string[]> {
+  const found: string[] = [];
+  for (const { record } of resources) {
+    const original = (digest: string): string => originalPath(defaultStateDir, digest);
+    found.push(...(await zonePathsBefore(host, record, original).catch(() => [])));
+  }
+  return found;
+}
+
 /** Reads the host and makes the plan; changes nothing. */
 export async function prepareReset(host: Host, flags: ResetFlags, self: number): Promise<ResetPlan> {
   const ledger = await readLedger(host);
@@ -47,7 +59,9 @@ export async function prepareReset(host: Host, flags: ResetFlags, self: number):
     tops: mountTopsOf(flags, selected),
     pid: self,
   });
-  const input = { exists: ledger.exists, selected, all: ledger.resources(), earlierMounts: [] };
+  const before = new Set(await pathsBefore(host, ledger.resources()));
+  const earlierMounts = state.mounts.map(({ mountPoint }) => mountPoint).filter((path) => before.has(path));
+  const input = { exists: ledger.exists, selected, all: ledger.resources(), earlierMounts };
   const plan = planReset({ flags, state, ledger: input }, self);
   return { ...plan, items: [...plan.items, ...(await stateItems(host, ledger, flags))] };
 }

@@ -140,6 +140,16 @@ reset`);
     expect(told, `${stdout}${stderr}`).toMatchObject({ rc1: '0', same: 'yes', canary: 'c', rc2: '0' });
   });
 
+  it('keeps mounts that were in a zone before bke, and gives the directory its own mode back', async () => {
+    const { told, stderr } = await inSandbox(`
+mkdir -p /data/z/mine /srv/keep; chmod 751 /data/z; echo c > /srv/keep/c; mount --bind /srv/keep /data/z/mine
+${record('services', [{ kind: 'zone', path: '/data/z' }])}
+chmod 700 /data/z; mkdir -p /data/z/new/m; mount --bind /srv/keep /data/z/new/m
+reset
+tell canary "$(cat /data/z/mine/c)"; mounted mine /data/z/mine; there new /data/z/new; tell mode "$(stat -c %a /data/z)"`);
+    expect(told, stderr).toMatchObject({ rc1: '0', canary: 'c', mine: 'mounted', new: 'gone', mode: '751' });
+  });
+
   it('leaves what another scope needs, and takes it with that scope', async () => {
     const { told, stderr } = await inSandbox(`
 ${record('node', [{ kind: 'zone', path: '/var/lib/kubelet' }])}

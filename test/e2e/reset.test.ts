@@ -1,0 +1,149 @@
+// `bke reset` on real hosts with systemd: an independent scan before bke came and after it went shows no difference (case E4, the bars of reset).
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { diffScans, type Scan, scanMachine, stopHosts } from '../testbed/index.ts';
+import { type BkeHost, bkeHost, initOptions, outcome } from './helpers/bke-host.ts';
+
+const longestResetMs = 15_000;
+
+/** Numbers between 0 and 1, the same in every run. */
+function seeded(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state * 1_103_515_245 + 12_345) % 2 ** 31;
+    return state / 2 ** 31;
+  };
+}
+
+afterAll(() => stopHosts());
+
+describe('bke reset', () => {
+  let host: BkeHost;
+  let before: Scan;
+
+  beforeAll(async () => {
+    host = await bkeHost('reset1');
+    before = await scanMachine(host);
+  });
+
+  const scan = async (): Promise<Scan> => {
+    // Any question about the clock starts this service, and it ends by itself half a minute later.
+    await host.exec('systemctl stop systemd-timedated');
+    return scanMachine(host);
+  };
+  const difference = async (): Promise<string[]> => diffScans(before, await scan());
+  const init = async (): Promise<void> => {
+    const result = await host.bke(`init ${initOptions} --yes`);
+    expect(result.exitCode, outcome(result)).toBe(0);
+  };
+  const reset = async (words = '--all --mount'): Promise<{ milliseconds: number; text: string }> => {
+    const began = Date.now();
+    const result = await host.bke(`reset ${words} --yes`);
+    expect(result.exitCode, outcome(result)).toBe(0);
+    return { milliseconds: Date.now() - began, text: result.stdout + result.stderr };
+  };
+  /** Ends a command with SIGKILL after a while; whether it was still running. */
+  const killed = async (words: string, seconds: number): Promise<boolean> => {
+    const script = `bke ${words} >/tmp/killed 2>&1 & pid=$!; sleep ${seconds.toFixed(2)}; kill -9 $pid 2>/dev/null && echo yes; wait; true`;
+    return (await host.output(script)).includes('yes');
+  };
+
+  it('does nothing on a host that was never initialised', async () => {
+    const { text } = await reset();
+    expect(text).toContain('Nothing to do');
+    expect(await difference()).toEqual([]);
+  });
+
+  it('gives an initialised host back as it was, in time, and the second time does nothing', async () => {
+    await init();
+    const plan = await host.bke('reset --all --mount --dry-run');
+    expect(plan.stdout).toContain('bke-registry.service');
+    const { milliseconds } = await reset();
+    process.stderr.write(`reset of an initialised host: ${milliseconds} ms\n`);
+    expect(await difference()).toEqual([]);
+    expect(milliseconds).toBeLessThan(longestResetMs);
+    expect((await reset()).text).toContain('Nothing to do');
+    expect(await difference()).toEqual([]);
+  });
+
+  it('works from the program that init installed, which it removes', async () => {
+    await init();
+    const program = await host.output('ls /usr/local/libexec/bke/bke-*/bke');
+    const result = await host.exec(`${program} reset --all --mount --yes`);
+    expect(result.exitCode, outcome(result)).toBe(0);
+    expect(await difference()).toEqual([]);
+  });
+
+  it('leaves the services alone without --mount', async () => {
+    await init();
+    await reset('--all');
+    expect(await host.output('systemctl is-active bke-registry bke-files; ls /var/lib/bke/services')).toContain(
+      'active',
+    );
+    expect((await host.exec('systemctl is-active containerd')).stdout).not.toContain('active\n');
+    await reset();
+    expect(await difference()).toEqual([]);
+  });
+
+  it('takes away what pods leave, and nothing that is the user’s', async () => {
+    await host.output(`mkdir -p /srv/keep "/srv/my data"; echo canary > /srv/keep/c; echo canary > "/srv/my data/c"
+      iptables -N MY-KUBE-RULES; iptables -A INPUT -j MY-KUBE-RULES; iptables -A INPUT -p tcp --dport 22 -j ACCEPT
+      mkdir -p /root/.kube; printf 'clusters:\\n- cluster: {certificate-authority-data: b3RoZXI=}\\n' > /root/.kube/config`);
+    const user = await scan();
+    await init();
+    const image = (await host.output(`crictl images | awk '/pause/ {print $1 ":" $2}'`)).trim();
+    await host.output(`cd /tmp; printf '{"metadata":{"name":"p","namespace":"default","uid":"u1","attempt":1},"linux":{"security_context":{"namespace_options":{"network":2}}}}' > pod.json
+      crictl runp pod.json; ctr -n mine images pull --local --hosts-dir /etc/containerd/certs.d ${image} >/dev/null 2>&1 || true
+      v=/var/lib/kubelet/pods/u1/volumes; mkdir -p $v/a "$v/b c"; mount --bind /srv/keep $v/a; mount --bind /srv/keep $v/a; mount --bind "/srv/my data" "$v/b c"
+      echo x > /var/lib/kubelet/config.yaml; mkdir -p /etc/kubernetes/manifests; echo x > /etc/kubernetes/kubelet.conf
+      ip link add cni0 type bridge; ip link add flannel.1 type vxlan id 1 dstport 8472; ip netns add cni-1
+      iptables -N KUBE-TEST; iptables -A INPUT -j KUBE-TEST; iptables -N cali-TEST; nft add table ip kube-proxy
+      rm pod.json`);
+    expect(await host.output('crictl pods -q | wc -l')).toBe('1');
+    await reset();
+    expect(diffScans(user, await scan())).toEqual([]);
+    expect(await host.output('cat /srv/keep/c "/srv/my data/c"')).toBe('canary\ncanary');
+    await host.output(`iptables -D INPUT -p tcp --dport 22 -j ACCEPT; iptables -D INPUT -j MY-KUBE-RULES; iptables -X MY-KUBE-RULES
+      rm -rf /srv/keep "/srv/my data" /root/.kube; nft delete table ip filter 2>/dev/null; true`);
+    expect(await difference()).toEqual([]);
+  });
+
+  it('names a file that can not be removed, and finishes once it can', async () => {
+    await init();
+    const immutable = await host.exec('chattr +i /etc/bke/site-ca.crt');
+    if (immutable.exitCode === 0) {
+      const result = await host.bke('reset --all --mount --yes');
+      expect(result.exitCode).toBe(1);
+      expect(result.stderr).toContain('BKE_RESET_INCOMPLETE');
+      expect(result.stderr).toContain('/etc/bke/site-ca.crt');
+      await host.output('chattr -i /etc/bke/site-ca.crt');
+    } else process.stderr.write(`this file system has no immutable flag (${immutable.stderr.trim()})\n`);
+    await reset();
+    expect(await difference()).toEqual([]);
+  });
+
+  describe('after a death', () => {
+    const random = seeded(20_261_130);
+
+    afterEach(async () => {
+      await reset();
+      expect(await difference()).toEqual([]);
+    });
+
+    it.each([1, 2, 3])('of init at a random moment (%i)', async () => {
+      const seconds = 0.3 + 8 * random();
+      process.stderr.write(
+        `init killed after ${seconds.toFixed(2)} s: ${await killed(`init ${initOptions} --yes`, seconds)}\n`,
+      );
+    });
+
+    it.each([1, 2, 3])('of reset at random moments (%i)', async () => {
+      await init();
+      for (let time = 0; time < 3; time += 1) {
+        const seconds = 0.2 + 3 * random();
+        process.stderr.write(
+          `reset killed after ${seconds.toFixed(2)} s: ${await killed('reset --all --mount --yes', seconds)}\n`,
+        );
+      }
+    });
+  });
+});
