@@ -23,7 +23,8 @@ async function nodeBase(architecture: Architecture, cache: string): Promise<stri
   if (await stat(installed).catch(() => undefined)) return installed;
   const lock = JSON.parse(await readFile(join(root, 'package-lock.json'), 'utf8')) as Lock;
   const entry = lock.packages[`node_modules/${name}`];
-  if (entry?.version === undefined || entry.integrity === undefined) throw new Error(`${name} is not in package-lock.json`);
+  if (entry?.version === undefined || entry.integrity === undefined)
+    throw new Error(`${name} is not in package-lock.json`);
   const unpacked = join(cache, `${name}-${entry.version}`);
   const binary = join(unpacked, 'package/bin/node');
   if (await stat(binary).catch(() => undefined)) return binary;
@@ -105,7 +106,9 @@ async function buildBinary(architecture: Architecture, bundle: string, work: str
   await copyFile(base, staged);
   await chmod(staged, 0o755);
   const strip = host ? 'strip' : `${architecture === 'arm64' ? 'aarch64' : 'x86_64'}-linux-gnu-strip`;
-  await execa(strip, [staged]).catch(() => console.error(`note: ${strip} is not here; bke-linux-${architecture} stays larger`));
+  await execa(strip, [staged]).catch(() =>
+    console.error(`note: ${strip} is not here; bke-linux-${architecture} stays larger`),
+  );
   await execa(join(root, 'node_modules/.bin/postject'), [
     staged,
     'NODE_SEA_BLOB',

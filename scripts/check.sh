@@ -17,6 +17,6 @@ step 'types'            tsc -p tsconfig.json
 step 'lint'             oxlint --type-aware --deny-warnings bin src scripts test
 step 'format'           biome format .
 step 'unused code'      knip
-step 'import direction' depcruise --config .dependency-cruiser.json bin src scripts
+step 'import direction' node scripts/check-imports.ts
 step 'shell scripts'    bash -n scripts/*.sh .ci/run
 exit "$failed"

@@ -3,7 +3,16 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Metafile } from 'esbuild';
 
-const allowed = new Set(['MIT', 'ISC', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', '0BSD', 'Unlicense', 'BlueOak-1.0.0']);
+const allowed = new Set([
+  'MIT',
+  'ISC',
+  'Apache-2.0',
+  'BSD-2-Clause',
+  'BSD-3-Clause',
+  '0BSD',
+  'Unlicense',
+  'BlueOak-1.0.0',
+]);
 
 interface PackageJson {
   readonly name: string;
@@ -30,7 +39,8 @@ async function notice(folder: string): Promise<string> {
   if (!licence.split(' OR ').some((one) => allowed.has(one.replaceAll(/[()]/g, '')))) {
     // ssh2 and its asn1 helper state MIT in the old form; anything else needs a person's look.
     const text = await licenceText(folder);
-    if (!/Permission is hereby granted, free of charge/.test(text)) throw new Error(`${manifest.name}: licence ${licence}`);
+    if (!/Permission is hereby granted, free of charge/.test(text))
+      throw new Error(`${manifest.name}: licence ${licence}`);
   }
   const rule = '-'.repeat(78);
   return `${rule}\n${manifest.name} ${manifest.version} (${licence})\n${rule}\n${await licenceText(folder)}\n`;
