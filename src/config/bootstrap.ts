@@ -20,8 +20,8 @@ export const defaultPorts: Ports = {
   ui: 30_010,
 };
 /** `internal` is the top-level domain reserved for private use: it can never be somebody's on the internet. */
-export const defaultDomain = 'deploy.bke.internal';
-export const defaultDataDir = '/var/lib/bke/services';
+const defaultDomain = 'deploy.bke.internal';
+const defaultDataDir = '/var/lib/bke/services';
 
 export interface BootstrapSettings {
   /** Address of this host that the other hosts reach it by. */

@@ -6,7 +6,7 @@ import { relabel } from './selinux.ts';
 
 /** Every security policy lets services run what lies here; files are copied in, so they get this folder's label, not that of where they came from. */
 export const programsDir = '/usr/local/libexec/bke';
-export const linksDir = '/usr/local/bin';
+const linksDir = '/usr/local/bin';
 
 /** A file artifact of a release that is on this host already. */
 export interface ProgramArtifact {

@@ -19,13 +19,13 @@ export interface DirectoryFound {
 }
 
 /** Something that runs or starts containers, or Kubernetes, on the host. */
-export interface RuntimeFound {
+interface RuntimeFound {
   /** e.g. `containerd.service (active)`. */
   readonly what: string;
   readonly ours: boolean;
 }
 
-export interface FreeSpace {
+interface FreeSpace {
   /** Mount point. */
   readonly fileSystem: string;
   readonly bytes: number;

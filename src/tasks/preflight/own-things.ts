@@ -7,7 +7,7 @@ import type { HostNeeds } from './check.ts';
 import type { DirectoryFound, OwnThings } from './machine.ts';
 
 /** The first line of every unit that bke writes. */
-export const ownMark = '# Written by bke';
+const ownMark = '# Written by bke';
 
 export async function readOwnThings(host: Host, { reachable }: HostNeeds): Promise<OwnThings> {
   return {

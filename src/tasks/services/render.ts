@@ -72,7 +72,7 @@ export async function renderFilesUnit(settings: BootstrapSettings, program: stri
 }
 
 /** Loopback unless pushes from other machines were asked for. */
-export function pushAddress({ pushOpen, ports }: BootstrapSettings): string {
+function pushAddress({ pushOpen, ports }: BootstrapSettings): string {
   return hostPort(pushOpen ? '' : '127.0.0.1', ports.registryPush);
 }
 

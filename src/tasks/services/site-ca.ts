@@ -89,7 +89,7 @@ async function ensureLeaf(
 }
 
 /** Every name and address the services are reached by. */
-export function servingNames({ domain, hostIP, hostname }: CertificatesParameters): string[] {
+function servingNames({ domain, hostIP, hostname }: CertificatesParameters): string[] {
   return [...new Set([domain, hostname, 'localhost', hostIP, '127.0.0.1', '::1'])];
 }
 

@@ -12,7 +12,7 @@ import { serviceTrouble } from './wait.ts';
  * healthy: runs and answers; unhealthy: runs but does not answer as it should; starting; stopped: someone stopped it;
  * failed: systemd gave up or keeps restarting it; missing: its unit is gone.
  */
-export type ServiceHealth = 'healthy' | 'unhealthy' | 'starting' | 'stopped' | 'failed' | 'missing';
+type ServiceHealth = 'healthy' | 'unhealthy' | 'starting' | 'stopped' | 'failed' | 'missing';
 
 export interface ServiceStatus {
   readonly name: string;

@@ -7,7 +7,7 @@ import { makeRelease, type RunResult, startHosts, type TestHost } from '../../te
 const root = new URL('../../../', import.meta.url).pathname;
 
 /** The binary of `npm run build`, which e2e tests run as a user would. */
-export async function builtBinary(): Promise<string> {
+async function builtBinary(): Promise<string> {
   const path = join(root, 'dist/bke-linux-amd64');
   if ((await stat(path).catch(() => undefined)) === undefined) throw new Error(`${path} is not there: npm run build`);
   return path;
@@ -32,7 +32,7 @@ export interface BkeHost extends TestHost {
   bke(words: string, options?: { readonly timeout?: number }): Promise<RunResult>;
 }
 
-export async function bkeHosts(names: readonly string[]): Promise<BkeHost[]> {
+async function bkeHosts(names: readonly string[]): Promise<BkeHost[]> {
   const release = await makeRelease('small');
   const binary = await builtBinary();
   const settings = join(tmpdir(), `bke-bootstrap-${process.pid}.yaml`);

@@ -18,7 +18,7 @@ export interface Answer {
   readonly body: Buffer;
 }
 
-export const siteName = 'deploy.bke.internal';
+const siteName = 'deploy.bke.internal';
 
 export function ask({ address, port, path, ca, method = 'GET', headers = {} }: Question): Promise<Answer> {
   return new Promise((resolve, reject) => {
