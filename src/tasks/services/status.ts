@@ -86,9 +86,11 @@ async function runtimeStatus(host: Host, content: ContentRecord | undefined): Pr
   ];
 }
 
+/** Only root may ask containerd; for others that systemd calls it active is all that can be known. */
 async function runtimeTrouble(host: Host): Promise<string | undefined> {
   const result = await host.run(['/usr/local/bin/crictl', 'version'], { timeoutMs: 10_000 });
-  return result.exitCode === 0 ? undefined : (result.stderr.trim().split('\n').at(-1) ?? 'it does not answer');
+  if (result.exitCode === 0 || result.stderr.includes('permission denied')) return undefined;
+  return result.stderr.trim().split('\n').at(-1) ?? 'it does not answer';
 }
 
 function healthOf(unit: UnitState, trouble: string | undefined): Pick<ServiceStatus, 'state' | 'reason'> {
