@@ -1,0 +1,167 @@
+// What the readers of a host make of what the kernel and systemd print.
+import { describe, expect, it } from 'vitest';
+import { clusterAuthorities, homeFolders, pointsAt } from '../../../../src/host/state/kubeconfigs.ts';
+import {
+  coveringMount,
+  fstabMountPoints,
+  isNetworkMount,
+  isReachable,
+} from '../../../../src/host/state/mount-table.ts';
+import { parseMountInfo } from '../../../../src/host/state/mounts.ts';
+import {
+  cgroupBase,
+  lineage,
+  parseCgroups,
+  parseProcessStat,
+  podProcessReason,
+  type ProcessInfo,
+  shimNamespace,
+} from '../../../../src/host/state/processes.ts';
+import { parseSshConnection } from '../../../../src/host/state/session.ts';
+import { parseUnits } from '../../../../src/host/state/units.ts';
+
+function processOf(more: Partial<ProcessInfo>): ProcessInfo {
+  return { pid: 7, parent: 1, startTicks: '5', state: 'S', command: 'x', args: [], cgroups: [], ...more };
+}
+
+describe('processes', () => {
+  it('reads a stat line with spaces and parentheses in the name', () => {
+    const rest = Array.from({ length: 17 }, (_, index) => String(index)).join(' ');
+    expect(parseProcessStat(`42 (a) b (c)) S 7 ${rest} 999 1`)).toEqual({
+      pid: 42,
+      parent: 7,
+      startTicks: '999',
+      state: 'S',
+      command: 'a) b (c)',
+    });
+    expect([parseProcessStat(''), parseProcessStat('42 (x')]).toEqual([undefined, undefined]);
+  });
+
+  it('reads control groups of both versions, a colon in a name included', () => {
+    expect(parseCgroups('9:name=systemd:/a:b\n8:pids:/a:b\n0::/c\n')).toEqual(['/a:b', '/c']);
+  });
+
+  it.each([
+    ['/kubepods/burstable/podu/c', true],
+    ['/kubepods.slice/kubepods-besteffort.slice/cri-containerd-1.scope', true],
+    ['/k8s.io/abc', true],
+    ['/system.slice/kubelet.service', false],
+    ['/default/c', false],
+    ['/kubepods-like/c', false],
+    ['/mykubepods/c', false],
+    ['/user.slice/k8s.io.scope', false],
+  ])('a process in %s is a pod’s: %s', (path, own) => {
+    expect(podProcessReason(processOf({ cgroups: [path] }), []) !== undefined).toBe(own);
+  });
+
+  it('does not count the pod the whole host runs in', () => {
+    const bases = cgroupBase([processOf({ pid: 1, cgroups: ['/kubepods/podx/h/init.scope'] })]);
+    expect(
+      podProcessReason(processOf({ cgroups: ['/kubepods/podx/h/system.slice/a.service'] }), bases),
+    ).toBeUndefined();
+    expect(podProcessReason(processOf({ cgroups: ['/kubepods/podx/h/kubepods/pody'] }), bases)).toBeDefined();
+  });
+
+  it('knows shims by program and namespace, wherever they run', () => {
+    const shim = (namespace: string): ProcessInfo =>
+      processOf({
+        executable: '/usr/local/bin/containerd-shim-runc-v2',
+        args: ['x', '-namespace', namespace, '-id', 'a'],
+      });
+    expect([shimNamespace(shim('k8s.io')), shimNamespace(shim('moby'))]).toEqual(['k8s.io', 'moby']);
+    expect(podProcessReason(shim('k8s.io'), [])).toBeDefined();
+    expect(podProcessReason(shim('moby'), [])).toBeUndefined();
+    expect(podProcessReason({ ...shim('moby'), cgroups: ['/kubepods/x'] }, [])).toBeUndefined();
+    expect(
+      podProcessReason(processOf({ executable: '/bin/sleep', args: ['-namespace', 'k8s.io'] }), []),
+    ).toBeUndefined();
+  });
+
+  it('follows a process up to the first, and stops at a loop', () => {
+    const chain = [
+      processOf({ pid: 3, parent: 2 }),
+      processOf({ pid: 2, parent: 1 }),
+      processOf({ pid: 1, parent: 0 }),
+    ];
+    expect([...lineage(chain, 3)]).toEqual([3, 2, 1]);
+    expect([...lineage([processOf({ pid: 3, parent: 3 })], 3)]).toEqual([3]);
+  });
+});
+
+describe('mounts', () => {
+  const mounts = parseMountInfo(
+    [
+      '1 0 8:1 / / rw - ext4 /dev/sda rw',
+      '2 1 0:5 / /data rw - nfs4 s:/x rw',
+      '3 2 0:6 / /data/in rw - tmpfs t rw',
+      '4 1 0:7 / /f rw - fuse.sshfs s rw',
+      '5 1 0:8 / /f rw - ext4 /dev/sdb rw',
+    ].join('\n'),
+  );
+
+  it('tells the mount a path lies on, the topmost where several are on one place', () => {
+    const types = ['/data/x', '/data/in/x', '/database', '/f/x'].map((path) => coveringMount(mounts, path)?.fileSystem);
+    expect(types).toEqual(['nfs4', 'tmpfs', 'ext4', 'ext4']);
+  });
+
+  it('asks nothing of a file system whose answers come from elsewhere', () => {
+    expect(['/data/x', '/data/in/x', '/f', '/etc'].map((path) => isReachable(mounts, path))).toEqual([
+      false,
+      true,
+      true,
+      true,
+    ]);
+    expect(mounts.map(isNetworkMount)).toEqual([false, true, false, true, false]);
+  });
+
+  it('reads mount points of fstab with their escapes', () => {
+    const text = '# /x /commented\nUUID=1 / ext4 x 0 1\n/dev/b /my\\040disk/ ext4 x\nsw none swap sw\n\n';
+    expect([...fstabMountPoints(text)]).toEqual(['/', '/my disk']);
+  });
+});
+
+describe('units, sessions and kubeconfigs', () => {
+  it('leaves out units that are not there', () => {
+    const text =
+      'Id=kubelet.service\nLoadState=loaded\nActiveState=active\nUnitFileState=enabled\nFragmentPath=/etc/systemd/system/kubelet.service\n\nId=k3s.service\nLoadState=not-found\nActiveState=inactive\nUnitFileState=\nFragmentPath=\n\nId=gone.service\nLoadState=not-found\nActiveState=active\n';
+    expect(parseUnits(text)).toEqual([
+      {
+        name: 'kubelet.service',
+        active: 'active',
+        enabled: 'enabled',
+        fragment: '/etc/systemd/system/kubelet.service',
+      },
+      { name: 'gone.service', active: 'active', enabled: '', fragment: '' },
+    ]);
+  });
+
+  it('reads SSH_CONNECTION', () => {
+    expect(parseSshConnection('10.0.0.9 4000 10.0.0.2 22')).toEqual({
+      client: '10.0.0.9',
+      server: '10.0.0.2',
+      port: 22,
+    });
+    expect([parseSshConnection(''), parseSshConnection('a b c d')]).toEqual([undefined, undefined]);
+  });
+
+  it('tells whose cluster a kubeconfig leads to', () => {
+    const config = (...authorities: string[]): string =>
+      `clusters:\n${authorities.map((data) => `- cluster: {certificate-authority-data: ${data}}\n`).join('')}`;
+    const ours = new Set(['b3Vycw==']);
+    expect(pointsAt(config('b3Vycw=='), ours)).toBe('only');
+    expect(pointsAt(config('b3Vycw==', 'b3RoZXI='), ours)).toBe('some');
+    expect(pointsAt(config('b3RoZXI='), ours)).toBe('none');
+    expect(
+      ['', 'a: [', 'clusters: 3', 'clusters: []', 'clusters:\n- cluster: {insecure: true}'].map((text) =>
+        pointsAt(text, ours),
+      ),
+    ).toEqual(Array.from({ length: 5 }, () => 'none'));
+    expect(clusterAuthorities(config('b3Vycw=='))).toEqual(['b3Vycw==']);
+  });
+
+  it('finds homes once each and never the root of the file system', () => {
+    expect(homeFolders('root:x:0:0::/root:/bin/sh\nd:x:1:1::/:/x\na:x:2:2::/home/a:/x\nb:x:3:3::/home/a:/x\n')).toEqual(
+      ['/root', '/home/a'],
+    );
+  });
+});
