@@ -6,7 +6,7 @@ import { kindOf } from '../changes/kinds.ts';
 import type { Host } from '../host.ts';
 import { type DamagedLine, type LedgerContent, type LedgerEntry, ledgerFormat, readEntries } from './entries.ts';
 import { PreviewKeeper } from './keeper.ts';
-import type { LedgerResource, LedgerView } from './ledger.ts';
+import type { LedgerResource, LedgerView } from './contract.ts';
 import { type Life, Lives } from './lives.ts';
 
 export function ledgerPath(stateDir: string): string {

@@ -8,7 +8,7 @@ import { removeTree } from '../changes/remove-tree.ts';
 import type { FileType, Host, LeftPath } from '../host.ts';
 import { encodeLine, type LedgerContent, type LedgerEntry, ledgerFormat, readEntries } from './entries.ts';
 import { makeDirectories, PreviewKeeper, rootOnlyDirectory, StoreKeeper } from './keeper.ts';
-import type { ApplyResult, Ledger, LedgerOptions, LedgerRemoval, LedgerResource } from './ledger.ts';
+import type { ApplyResult, Ledger, LedgerOptions, LedgerRemoval, LedgerResource } from './contract.ts';
 import { ledgerPath, machineIdOf, ViewOfLedger, weighed } from './ledger-view.ts';
 import type { Life } from './lives.ts';
 import { type HostLock, takeLock } from './lock.ts';
@@ -23,7 +23,7 @@ interface Opened {
 
 const stateDirectory = { mode: 0o755, uid: 0, gid: 0 };
 
-export function lockDirectory(stateDir: string): string {
+function lockDirectory(stateDir: string): string {
   return join(stateDir, 'lock');
 }
 

@@ -5,6 +5,8 @@ import { systemPath } from './run.ts';
 /** Covered in the child's own namespace only; it must exist on every Linux. */
 const viewPoint = '/tmp';
 const readyTimeoutMs = 10_000;
+/** util-linux has it on every host that has systemd. */
+const program = 'unshare';
 
 export interface PrivateView {
   /** The directory as seen through the child's namespace. */
@@ -30,7 +32,7 @@ function ready(child: ChildProcess): Promise<boolean> {
 
 /** undefined where this process may not make one (no CAP_SYS_ADMIN, no util-linux). */
 export async function openPrivateView(directory: string): Promise<PrivateView | undefined> {
-  const child = spawn('unshare', ['--mount', '--propagation', 'private', '--', 'sh', '-c', script, 'sh', directory], {
+  const child = spawn(program, ['--mount', '--propagation', 'private', '--', 'sh', '-c', script, 'sh', directory], {
     cwd: '/',
     env: { PATH: systemPath, LC_ALL: 'C' },
     detached: true,
