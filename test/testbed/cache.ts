@@ -25,7 +25,7 @@ export function cacheRoot(): string {
 }
 
 /** Digest of a recipe: keys are sorted, so that the order of writing doesn't matter. */
-export function recipeDigest(recipe: unknown): string {
+function recipeDigest(recipe: unknown): string {
   return createHash('sha256').update(JSON.stringify(recipe, sortKeys)).digest('hex');
 }
 
@@ -35,7 +35,7 @@ function sortKeys(_key: string, value: unknown): unknown {
 }
 
 /** Path that the entry has or would have. */
-export function cachePath(entry: CacheEntry): string {
+function cachePath(entry: CacheEntry): string {
   return path.join(cacheRoot(), entry.kind, `${entry.name}-${recipeDigest(entry.recipe).slice(0, 16)}`);
 }
 

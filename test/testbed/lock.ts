@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import { say } from './log.ts';
 import { TestbedError } from './run.ts';
 
+const holderCommand = ['flock', '--exclusive', '--timeout'] as const;
 const noticeAfter = 3000;
 
 /**
@@ -14,9 +15,8 @@ const noticeAfter = 3000;
  */
 export async function withLock<T>(file: string, limit: number, work: () => Promise<T>): Promise<T> {
   await mkdir(path.dirname(file), { recursive: true, mode: 0o755 });
-  const holder = spawn('flock', ['--exclusive', '--timeout', String(limit), file, 'sh', '-c', 'echo locked; cat'], {
-    stdio: ['pipe', 'pipe', 'ignore'],
-  });
+  const [program, ...args] = [...holderCommand, String(limit), file, 'sh', '-c', 'echo locked; cat'];
+  const holder = spawn(program, args, { stdio: ['pipe', 'pipe', 'ignore'] });
   const ended = once(holder, 'exit');
   const notice = setTimeout(() => say(`waiting for another run that holds ${file} (at most ${limit} s)`), noticeAfter);
   try {

@@ -4,7 +4,7 @@
 export type Arch = 'amd64' | 'arm64';
 
 /** Files of a module that are kept beside the binaries (manifests), as a folder of the module and the name it gets. */
-export interface KeptFolder {
+interface KeptFolder {
   from: string;
   to: string;
 }

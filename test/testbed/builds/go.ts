@@ -13,7 +13,7 @@ export async function goVersion(): Promise<string> {
 }
 
 /** Where a module's files are on this machine (downloaded when missing). */
-export async function moduleFolder(module: string, version: string): Promise<string> {
+async function moduleFolder(module: string, version: string): Promise<string> {
   const { stdout } = await run(['go', 'mod', 'download', '-json', `${module}@${version}`], {
     env: { GOFLAGS: '-mod=mod', GOTOOLCHAIN: 'local' },
     timeout: downloadLimit,

@@ -19,7 +19,7 @@ export interface Image {
 }
 
 /** The image of service tests: `probe serve`, `probe get URL`. */
-export const probeRef = 'docker.io/library/bke-probe:v1';
+const probeRef = 'docker.io/library/bke-probe:v1';
 
 const nonRoot = '65532:65532';
 

@@ -25,7 +25,8 @@ export async function toolEntries(root: string): Promise<ArchiveEntry[]> {
   await collector.add(canonical(loader));
   for (const program of programs) await collector.addWithLibraries(program);
   for (const folder of pluginFolders) {
-    for (const name of await readdir(path.join(root, folder))) await collector.add(path.join(folder, name));
+    for (const name of await readdir(path.join(root, folder)))
+      await collector.addWithLibraries(path.join(folder, name));
   }
   return [...collector.entries.values()];
 }

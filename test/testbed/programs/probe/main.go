@@ -1,7 +1,7 @@
 // Command probe is the server and the client of service tests.
 //
 //	probe serve [:8080]            answers every request with its host name and the path
-//	probe get URL [seconds]        prints the body; exit code 1 when no 200 came in time
+//	probe get URL [seconds]        prints the body; tries again until a 200 comes, exit code 1 when none came in time
 //	probe resolve NAME             prints the addresses of a name
 //	probe sleep                    does nothing until it is ended
 package main
@@ -73,24 +73,42 @@ func serve(address string) error {
 	return server.Close()
 }
 
+// get tries again until the time is over: a Service takes a moment to reach every node.
 func get(url, seconds string) error {
 	limit, err := strconv.ParseFloat(seconds, 64)
 	if err != nil {
 		return err
 	}
-	client := &http.Client{Timeout: time.Duration(limit * float64(time.Second))}
-	response, err := client.Get(url)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Duration(limit*float64(time.Second)))
+	defer cancel()
+	for {
+		body, err := getOnce(ctx, url)
+		if err == nil {
+			_, err = os.Stdout.Write(body)
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(200 * time.Millisecond):
+		}
+	}
+}
+
+func getOnce(ctx context.Context, url string) ([]byte, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
-		return err
+		return nil, err
+	}
+	response, err := (&http.Client{Timeout: 3 * time.Second}).Do(request)
+	if err != nil {
+		return nil, err
 	}
 	defer response.Body.Close()
-	if _, err := io.Copy(os.Stdout, response.Body); err != nil {
-		return err
-	}
 	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s answered %s", url, response.Status)
+		return nil, fmt.Errorf("%s answered %s", url, response.Status)
 	}
-	return nil
+	return io.ReadAll(response.Body)
 }
 
 func resolve(name string) error {
