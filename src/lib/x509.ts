@@ -117,7 +117,9 @@ export function whyRenew(pair: CertificatePair, caCertificate: string, need: Cer
   if (!keyMatches(leaf, pair.key)) return 'it does not belong to its key';
   const missing = need.names.filter((name) => !covers(leaf, name));
   if (missing.length > 0) return `it does not name ${missing.join(', ')}`;
-  if (lifeUsed(leaf, need.now) >= 2 / 3) return 'two thirds of its life are over';
+  const used = lifeUsed(leaf, need.now);
+  if (used < 0) return 'its life has not begun: it was made while the clock was ahead';
+  if (used >= 2 / 3) return 'two thirds of its life are over';
   return undefined;
 }
 

@@ -79,6 +79,7 @@ describe('site certificates', () => {
     expect(why({ now: later(198) })).toBeUndefined();
     expect(why({ now: later(201) })).toBe('two thirds of its life are over');
     expect(why({ names: [...names, '10.0.0.6'] })).toBe('it does not name 10.0.0.6');
+    expect(why({ now: later(-2) })).toBe('its life has not begun: it was made while the clock was ahead');
     expect(why({ key: generateKey() })).toBe('it does not belong to its key');
     expect(why({ ca: (await makeCa()).certificate })).toBe('another CA signed it');
     expect(why({ ca: 'nonsense' })).toBe('it can not be read');
