@@ -48,7 +48,7 @@ export interface KeeperOptions {
   readonly now: () => Date;
 }
 
-export function keptDirectory(stateDir: string): string {
+function keptDirectory(stateDir: string): string {
   return `${stateDir}-kept`;
 }
 
