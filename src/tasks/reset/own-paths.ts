@@ -4,7 +4,8 @@ import type { KnownPath } from '../../host/state/known-paths.ts';
 import { unitFolder } from '../../host/state/units.ts';
 import type { ResetFlags } from './reset-plan.ts';
 
-const programs = '/usr/local/libexec/bke';
+/** Programs bke puts on hosts. */
+export const programsFolder = '/usr/local/libexec/bke';
 
 function serviceUnits(names: readonly string[]): KnownPath[] {
   return names.flatMap((name) =>
@@ -19,6 +20,7 @@ export function ownPaths(flags: ResetFlags): KnownPath[] {
   const paths: KnownPath[] = [];
   if (flags.mount) {
     paths.push(...serviceUnits(['bke-files.service', 'bke-registry.service', 'bke-registry-push.service']));
+    paths.push({ path: '/etc/sysctl.d/90-bke-services.conf', kind: 'file', what: 'reserved ports' });
     paths.push({ path: '/etc/bke/services', kind: 'tree', what: 'settings of the local services' });
     paths.push({
       path: `${defaultStateDir}/services`,
@@ -32,7 +34,7 @@ export function ownPaths(flags: ResetFlags): KnownPath[] {
     paths.push({ path: `${defaultStateDir}/agent`, kind: 'tree', what: 'agent state' });
   }
   if (flags.all && flags.mount) {
-    paths.push({ path: programs, kind: 'tree', what: 'programs bke installed' });
+    paths.push({ path: programsFolder, kind: 'tree', what: 'programs bke installed' });
     paths.push({ path: '/etc/bke', kind: 'tree', what: 'settings of bke' });
   }
   return paths;

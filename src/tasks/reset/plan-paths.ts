@@ -3,7 +3,7 @@ import { kubeletFolder, sharedFolders, volumePaths } from '../../host/state/know
 import { isWithin, type Mount } from '../../host/state/mounts.ts';
 import type { FoundPath } from '../../host/state/state.ts';
 import type { KeptItem, PlanInput, PlanItem } from './reset-plan.ts';
-import { changePath, ownNetwork, podProcesses } from './select.ts';
+import { changePath, isRuntimePath, isRuntimeResource, ownNetwork, podProcesses } from './select.ts';
 
 export interface PathChoice {
   readonly paths: readonly FoundPath[];
@@ -47,9 +47,16 @@ function isCovered(path: string, input: PlanInput): boolean {
   });
 }
 
+/** Whether the container runtime would go, and must not: others' containers run in it. */
+export function keepsRuntime({ state, ledger }: PlanInput): boolean {
+  const goes = ledger.selected.some(isRuntimeResource) || state.paths.some(({ path }) => isRuntimePath(path));
+  return goes && state.foreignContainers.length > 0;
+}
+
 function chosen(input: PlanInput, self: number): FoundPath[] {
   const proof = hasKubernetes(input, self);
   return input.state.paths.filter((path) => {
+    if (isRuntimePath(path.path) && keepsRuntime(input)) return false;
     if (isEmptied(path, input.state.mounts) || isCovered(path.path, input) || folders.has(path.path)) return false;
     if (holdsVolumesOnly(path) && !input.flags.purgeVolumes) return false;
     if (volumes.has(path.path)) return input.flags.purgeVolumes;

@@ -1,12 +1,12 @@
 // Makes the plan of a reset out of what was found: pure, so that what is shown and what is done can be tested without a host.
-import { nodeUnits, isRunning, type UnitState } from '../../host/state/units.ts';
+import { nodeUnits, isRunning, unitFolder, type UnitState } from '../../host/state/units.ts';
 import { mountTops as kubernetesTops, volumePaths } from '../../host/state/known-paths.ts';
 import { isWithin } from '../../host/state/mounts.ts';
 import type { LedgerResource } from '../../host/ledger/ledger.ts';
 import type { HostState } from '../../host/state/state.ts';
 import { listedShort, plural } from '../../lib/text.ts';
 import { ownUnits } from './own-paths.ts';
-import { choosePaths } from './plan-paths.ts';
+import { choosePaths, keepsRuntime } from './plan-paths.ts';
 import { planRefusals } from './plan-refusals.ts';
 import type { KeptItem, Left, PlanInput, PlanItem, ResetFlags, ResetPlan, Selection } from './reset-plan.ts';
 import { isRuntimeResource, ownMounts, ownNetwork, podProcesses } from './select.ts';
@@ -27,8 +27,10 @@ function unrecordedUnits(input: PlanInput, recorded: readonly string[]): string[
   const { flags, state } = input;
   const wanted = ownUnits.filter((name) => (name === 'bke-agent.service' ? flags.all : flags.mount));
   const known = new Set([...recorded, ...recordedUnits(input.ledger.all)]);
+  const runtime = state.paths.some(({ path }) => path === `${unitFolder}/containerd.service`) && !keepsRuntime(input);
   return state.units
-    .filter((unit) => wanted.some((name) => name === unit.name) && !known.has(unit.name) && isRunning(unit))
+    .filter((unit) => wanted.some((name) => name === unit.name) || (runtime && unit.name === 'containerd.service'))
+    .filter((unit) => !known.has(unit.name) && isRunning(unit))
     .map(({ name }) => name);
 }
 
@@ -84,10 +86,10 @@ function networkItems(state: HostState): PlanItem[] {
 }
 
 /** Others' containers live in the containerd bke installed: it stays with all it needs. */
-function splitRuntime({ ledger, state }: PlanInput): { resources: LedgerResource[]; heldBack: Left[] } {
-  const { selected } = ledger;
-  const containers = state.foreignContainers;
-  if (containers.length === 0 || !selected.some(isRuntimeResource)) return { resources: [...selected], heldBack: [] };
+function splitRuntime(input: PlanInput): { resources: LedgerResource[]; heldBack: Left[] } {
+  const { selected } = input.ledger;
+  if (!keepsRuntime(input)) return { resources: [...selected], heldBack: [] };
+  const containers = input.state.foreignContainers;
   const namespace = containers[0]?.split('/')[0] ?? '';
   return {
     resources: selected.filter((resource) => !isRuntimeResource(resource)),
@@ -141,6 +143,14 @@ function released(resources: readonly LedgerResource[]): PlanItem[] {
   return [{ group: 'record', action: 'undo', what, why: 'in the ledger' }];
 }
 
+function unrecordedItems({ unrecorded }: PlanInput): PlanItem[] {
+  const item = (what: string): PlanItem => ({ group: 'record', action: 'remove', what, why: 'bke’s by its mark' });
+  return [
+    ...unrecorded.hosts.map((line) => item(`line ${line} in /etc/hosts`)),
+    ...(unrecorded.user === undefined ? [] : [item(`user ${unrecorded.user}`)]),
+  ];
+}
+
 /** @param self pid of this process: it and those it descends from are never ended. */
 export function planReset(input: PlanInput, self: number): ResetPlan {
   const { state } = input;
@@ -169,6 +179,7 @@ export function planReset(input: PlanInput, self: number): ResetPlan {
     ),
     ...networkItems(state),
     ...paths.items,
+    ...unrecordedItems(input),
     ...undone.map(
       ({ description }): PlanItem => ({ group: 'record', action: 'undo', what: description, why: 'in the ledger' }),
     ),
@@ -182,6 +193,7 @@ export function planReset(input: PlanInput, self: number): ResetPlan {
     selection: {
       ...mounts,
       units: stops,
+      unrecorded: input.unrecorded,
       paths: paths.paths,
       kubeconfigs: paths.kubeconfigs,
       resources,

@@ -8,7 +8,8 @@ import type { FoundPath } from '../../host/state/state.ts';
 import { BkeError } from '../../lib/errors.ts';
 import { listedShort } from '../../lib/text.ts';
 import type { Step } from '../../operations/operation.ts';
-import { runBounded } from './commands.ts';
+import { reasonOf, runBounded } from './commands.ts';
+import { removeHostsLines } from './unrecorded.ts';
 import type { ResetScope } from './reset-scope.ts';
 
 const volumes = volumePaths.map(({ path }) => path);
@@ -110,6 +111,17 @@ async function isEmpty(scope: ResetScope, path: string): Promise<boolean> {
   return stat?.type === 'directory' && (await scope.host.files.list(path)).length === 0;
 }
 
+/** Lines and the user that no ledger tells of. */
+async function removeUnrecorded(scope: ResetScope): Promise<void> {
+  const { hosts, user } = scope.run.selection.unrecorded;
+  if (hosts.length > 0) await scope.act('remove bke’s lines in /etc/hosts', () => removeHostsLines(scope.host));
+  if (user === undefined) return;
+  await scope.act(`remove user ${user}`, async () => {
+    const result = await runBounded(scope.host, ['userdel', user], { timeoutMs: 20_000 });
+    if (result.exitCode !== 0) scope.run.left.push({ what: `user ${user}`, why: reasonOf(result), see: `id ${user}` });
+  });
+}
+
 async function reloadUnits(scope: ResetScope): Promise<void> {
   if ((await findProgram(scope.host, 'systemctl')) === undefined) return;
   await runBounded(scope.host, ['systemctl', 'daemon-reload'], { timeoutMs: 30_000 });
@@ -137,6 +149,7 @@ export const removeFilesStep: Step<ResetScope> = {
     for (const path of paths.filter((found) => folders.has(found.path))) {
       if (await isEmpty(scope, path.path)) await removePaths(scope, [path]);
     }
+    await removeUnrecorded(scope);
     await reloadUnits(scope);
   },
 };

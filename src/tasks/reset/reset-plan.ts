@@ -2,6 +2,7 @@
 import type { Scope } from '../../host/changes/change.ts';
 import type { LedgerResource } from '../../host/ledger/ledger.ts';
 import type { FoundPath, HostState } from '../../host/state/state.ts';
+import type { UnrecordedLines } from './unrecorded.ts';
 
 export interface ResetFlags {
   /** Also what enrolled the host: its agent, its hosts entry. */
@@ -60,6 +61,8 @@ export interface Selection {
   readonly units: readonly string[];
   readonly paths: readonly FoundPath[];
   readonly kubeconfigs: readonly string[];
+  /** Lines of bke's in /etc/hosts and its user, where no ledger answers for them. */
+  readonly unrecorded: UnrecordedLines;
   /** In the order they are undone. */
   readonly resources: readonly LedgerResource[];
   /** Kubernetes' paths the ledger answers for: what was there before bke stays there. */
@@ -79,6 +82,8 @@ export interface ResetPlan {
 export interface PlanInput {
   readonly flags: ResetFlags;
   readonly state: HostState;
+  /** Nothing where the ledger answers for them. */
+  readonly unrecorded: UnrecordedLines;
   readonly ledger: {
     readonly exists: boolean;
     /** Of the scopes that are undone, in order. */

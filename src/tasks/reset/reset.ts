@@ -9,7 +9,6 @@ import type { Phase, Step } from '../../operations/operation.ts';
 import { clearNetworkStep } from './clear-network.ts';
 import { endLeftoversStep, endPodsStep } from './end-pods.ts';
 import { finishStep, stateFolders } from './finish.ts';
-import { ownPaths } from './own-paths.ts';
 import { mountTopsOf, planReset } from './plan.ts';
 import { removeDataStep, removeFilesStep } from './remove-paths.ts';
 import { type PlanItem, type ResetFlags, type ResetPlan, resetScopes } from './reset-plan.ts';
@@ -18,6 +17,7 @@ import { secondLookStep } from './second-look.ts';
 import { stopNodeStep, stopOthersStep } from './stop-units.ts';
 import { undoLedgerStep } from './undo-ledger.ts';
 import { unmountStep } from './unmount.ts';
+import { unrecordedOf } from './unrecorded.ts';
 
 /** State of bke itself that no record names: journals, the ledger's own files. It goes when nothing recorded stays. */
 async function stateItems(host: Host, ledger: LedgerView, flags: ResetFlags): Promise<PlanItem[]> {
@@ -31,11 +31,6 @@ async function stateItems(host: Host, ledger: LedgerView, flags: ResetFlags): Pr
     items.push({ group: 'record', action: 'remove', what: path, why: 'bke’s own' });
   }
   return items;
-}
-
-/** A ledger with lines that can't be used doesn't answer for everything bke did: its names are looked for as well. */
-function isWhole(ledger: LedgerView): boolean {
-  return ledger.exists && ledger.damaged.length === 0;
 }
 
 /** What was in the zones before bke: others' mounts among it stay. A list that is lost is told when its zone is undone. */
@@ -53,16 +48,17 @@ export async function prepareReset(host: Host, flags: ResetFlags, self: number):
   const ledger = await readLedger(host);
   const selected = ledger.resources(resetScopes(flags));
   const units = selected.flatMap(({ record: { last } }) => (last.kind === 'unit' ? [last.name] : []));
+  const { paths, unrecorded } = await unrecordedOf(host, ledger, flags);
   const state = await readHostState(host, {
     units,
-    paths: isWhole(ledger) ? [] : ownPaths(flags),
+    paths,
     tops: mountTopsOf(flags, selected),
     pid: self,
   });
   const before = new Set(await pathsBefore(host, ledger.resources()));
   const earlierMounts = state.mounts.map(({ mountPoint }) => mountPoint).filter((path) => before.has(path));
   const input = { exists: ledger.exists, selected, all: ledger.resources(), earlierMounts };
-  const plan = planReset({ flags, state, ledger: input }, self);
+  const plan = planReset({ flags, state, unrecorded, ledger: input }, self);
   return { ...plan, items: [...plan.items, ...(await stateItems(host, ledger, flags))] };
 }
 

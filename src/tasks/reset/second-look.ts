@@ -5,10 +5,10 @@ import { readHostState } from '../../host/state/state.ts';
 import { BkeError } from '../../lib/errors.ts';
 import { plural } from '../../lib/text.ts';
 import type { Step } from '../../operations/operation.ts';
-import { ownPaths } from './own-paths.ts';
 import { mountTopsOf, planReset } from './plan.ts';
 import type { ItemGroup, Left, PlanItem, ResetPlan } from './reset-plan.ts';
 import type { ResetRun, ResetScope } from './reset-scope.ts';
+import { unrecordedOf } from './unrecorded.ts';
 
 const seeCommands: Readonly<Record<ItemGroup, string>> = {
   units: 'systemctl list-units --all',
@@ -22,7 +22,8 @@ const seeCommands: Readonly<Record<ItemGroup, string>> = {
 /** The plan another reset would make now, without what the ledger answers for on paths it has just restored. */
 async function planAgain(run: ResetRun): Promise<ResetPlan> {
   const { host, flags, self, ledger, selection } = run;
-  const paths = ledger.exists ? [] : ownPaths(flags);
+  // What a damaged ledger forgot is looked for by name, as before.
+  const { paths, unrecorded } = await unrecordedOf(host, ledger, flags);
   const state = await readHostState(host, {
     units: [],
     paths,
@@ -34,6 +35,7 @@ async function planAgain(run: ResetRun): Promise<ResetPlan> {
     {
       flags,
       state: { ...state, paths: uncovered },
+      unrecorded,
       ledger: {
         exists: ledger.exists,
         selected: [],

@@ -118,13 +118,15 @@ export function changePath(change: Change): string | undefined {
   return 'path' in change ? change.path : undefined;
 }
 
-const runtimeTops = ['/var/lib/containerd', '/run/containerd', '/etc/containerd'];
+const runtimeTops = ['/var/lib/containerd', '/run/containerd', '/etc/containerd', '/run/nri'];
 const runtimeNames = /^(containerd|runc|ctr)(-|\.|$)/;
 
-/** Whether a resource belongs to the container runtime: taken away under others' containers it would end them. */
+/** Whether a path belongs to the container runtime: taken away under others' containers it would end them. */
+export function isRuntimePath(path: string): boolean {
+  return runtimeTops.some((top) => isWithin(path, top)) || path.split('/').some((part) => runtimeNames.test(part));
+}
+
 export function isRuntimeResource({ record: { last } }: Pick<LedgerResource, 'record'>): boolean {
   const path = changePath(last);
-  if (path === undefined) return false;
-  if (runtimeTops.some((top) => isWithin(path, top))) return true;
-  return path.split('/').some((part) => runtimeNames.test(part));
+  return path !== undefined && isRuntimePath(path);
 }

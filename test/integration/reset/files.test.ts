@@ -92,6 +92,24 @@ there purged /var/lib/rancher; there purged2 /opt/local-path-provisioner`);
     expect(told, stderr).toMatchObject({ rc2: '0', listed: 'yes', purged: 'gone', purged2: 'gone' });
   });
 
+  it('removes bke’s own by name and mark where its record was lost, with the services’ data, and no file of the user', async () => {
+    const { told, stdout, stderr } = await inSandbox(`${tree}
+mkdir -p /etc/systemd/system/multi-user.target.wants /usr/local/libexec; echo mine > /usr/local/bin/ctr; echo '10.0.0.1 mine # not bke' >> /etc/hosts; echo mine > /etc/systemd/system/mine.service
+rm -rf /etc/containerd /etc/crictl.yaml; tree > /tmp/before
+mkdir -p /usr/local/libexec/bke/runc-1 /etc/bke/services /var/lib/bke/services/registry /var/lib/bke/pki /var/lib/bke/operations /etc/containerd/certs.d /var/lib/containerd /run/containerd
+echo x > /usr/local/libexec/bke/runc-1/runc; ln -s /usr/local/libexec/bke/runc-1/runc /usr/local/bin/runc-link; echo x > /etc/bke/services/settings.json; echo x > /var/lib/bke/services/registry/blob; echo x > /var/lib/bke/pki/key; echo x > /etc/sysctl.d/90-bke-services.conf
+printf '# Written by bke. Edits are lost.\\n[Unit]\\n' > /etc/systemd/system/containerd.service; echo x > /etc/containerd/config.toml; echo x > /etc/crictl.yaml; echo x > /var/lib/containerd/meta.db
+printf '[Unit]\\n' > /etc/systemd/system/bke-registry.service; ln -s ../bke-registry.service /etc/systemd/system/multi-user.target.wants/bke-registry.service
+useradd --system --user-group --home-dir /nonexistent --no-create-home --shell /usr/sbin/nologin bke; cp -a /etc/hosts /tmp/
+echo '10.0.0.9 deploy.bke.internal # bke: deploy.bke.internal' >> /etc/hosts
+reset
+tell user "$(grep -c ^bke: /etc/passwd)"; cmp -s /etc/hosts /tmp/hosts && tell hosts same
+accounts='/etc/\\(passwd\\|group\\|shadow\\|gshadow\\|subuid\\|subgid\\)'
+grep -v "$accounts" /tmp/before > /tmp/b; tree | grep -v "$accounts" > /tmp/after; diff /tmp/b /tmp/after && tell same yes
+reset`);
+    expect(told, `${stdout}${stderr}`).toMatchObject({ rc1: '0', rc2: '0', user: '0', hosts: 'same', same: 'yes' });
+  });
+
   it('removes a kubeconfig that has this cluster only and keeps one with others', async () => {
     const config = (ca: string): string => `- cluster: {certificate-authority-data: ${ca}, server: https://x}`;
     const { told, stderr } = await inSandbox(`${node}

@@ -73,6 +73,7 @@ function input(
   return {
     flags: { ...flags, ...given },
     state: { ...clean, ...state },
+    unrecorded: { hosts: [], user: undefined },
     ledger: { exists: resources.length > 0, selected: resources, all: resources, earlierMounts: [] },
   };
 }
