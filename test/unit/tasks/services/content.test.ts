@@ -1,6 +1,10 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { BundleDescription } from '../../../../src/release/bundle/description.ts';
 import { contentOf } from '../../../../src/tasks/services/content.ts';
+import { contentText, readContent } from '../../../../src/tasks/services/records.ts';
+import { rootedHost } from '../rooted.ts';
 
 const digest = `sha256:${'0'.repeat(64)}` as const;
 
@@ -60,6 +64,19 @@ describe('what init needs of a bundle', () => {
       signature: 'unsigned',
       kubernetesVersions: ['v1.36.3'],
     });
+  });
+
+  it('is recorded in exactly this form, and read back from it', async () => {
+    const content = contentOf(bundle(all), 'linux/amd64');
+    const text = contentText(content);
+    await expect(text).toMatchFileSnapshot(join(import.meta.dirname, 'golden/content.json.golden'));
+    const machine = await rootedHost();
+    await mkdir(join(machine.root, 'etc/bke/services'), { recursive: true });
+    await writeFile(join(machine.root, 'etc/bke/services/content.json'), text);
+    expect(await readContent(machine.host)).toEqual(content);
+    await writeFile(join(machine.root, 'etc/bke/services/content.json'), text.slice(0, 40));
+    await expect(readContent(machine.host)).rejects.toMatchObject({ code: 'BKE_CONFIG_INVALID' });
+    await machine.remove();
   });
 
   it('takes the newest of several versions, read as versions', () => {

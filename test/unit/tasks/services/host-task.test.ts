@@ -34,6 +34,14 @@ describe('what the services stand on', () => {
     expect(await text('etc/hosts')).toContain('10.0.0.5 deploy.bke.internal');
   });
 
+  it('writes exactly these files', async () => {
+    await run();
+    const golden = (name: string): string => join(import.meta.dirname, 'golden', `${name}.golden`);
+    await expect(await text('etc/bke/services/settings.json')).toMatchFileSnapshot(golden('settings.json'));
+    await expect(await text('etc/sysctl.d/90-bke-services.conf')).toMatchFileSnapshot(golden('90-bke-services.conf'));
+    await expect(await text('etc/hosts')).toMatchFileSnapshot(golden('hosts'));
+  });
+
   it('keeps keys where only root can look', async () => {
     await run();
     expect((await stat(join(machine.root, 'var/lib/bke/pki'))).mode & 0o777).toBe(0o700);
