@@ -7,6 +7,7 @@ import { downHosts, ownHosts, type UpOptions, upHosts } from './hosts/lifecycle.
 import { ensurePackages } from './packages.ts';
 
 export type { EgressAttempt, EgressSink } from './hosts/sink.ts';
+export type { UpOptions } from './hosts/lifecycle.ts';
 export type { TestHost } from './hosts/host.ts';
 export { type Release, makeRelease } from './release/bundle.ts';
 export type { RunResult } from './run.ts';

@@ -2,7 +2,7 @@
 import { stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { makeRelease, type RunResult, startHosts, type TestHost } from '../../testbed/index.ts';
+import { makeRelease, type RunResult, startHosts, type TestHost, type UpOptions } from '../../testbed/index.ts';
 
 const root = new URL('../../../', import.meta.url).pathname;
 
@@ -37,7 +37,7 @@ async function bkeHosts(names: readonly string[]): Promise<BkeHost[]> {
   const binary = await builtBinary();
   const settings = join(tmpdir(), `bke-bootstrap-${process.pid}.yaml`);
   await writeFile(settings, bootstrapFile);
-  const hosts = await startHosts(names);
+  const hosts = await startHosts(names, options);
   return Promise.all(
     hosts.map(async (host) => {
       await host.copyIn(binary, '/usr/local/bin/bke');
