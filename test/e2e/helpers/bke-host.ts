@@ -32,7 +32,7 @@ export interface BkeHost extends TestHost {
   bke(words: string, options?: { readonly timeout?: number }): Promise<RunResult>;
 }
 
-async function bkeHosts(names: readonly string[]): Promise<BkeHost[]> {
+export async function bkeHosts(names: readonly string[], options: UpOptions = {}): Promise<BkeHost[]> {
   const release = await makeRelease('small');
   const binary = await builtBinary();
   const settings = join(tmpdir(), `bke-bootstrap-${process.pid}.yaml`);
