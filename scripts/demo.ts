@@ -6,6 +6,7 @@ import { execa } from 'execa';
 import { type BkeHost, bkeHosts, initOptions } from '../test/e2e/helpers/bke-host.ts';
 
 const root = join(import.meta.dirname, '..');
+const local = { preferLocal: true, cwd: root, stdio: 'inherit' } as const;
 
 if (process.argv.includes('down')) await testbed(['down']);
 else await demo();
@@ -33,8 +34,6 @@ async function demo(): Promise<void> {
   await on(boot, 'bke status; ls -d /var/lib/bke /etc/containerd /usr/local/libexec/bke');
   say(`Done. The host is still there: npm run testbed -- ssh ${boot.name}. It goes with: npm run demo -- down`);
 }
-
-const local = { preferLocal: true, cwd: root, stdio: 'inherit' } as const;
 
 function say(text: string): void {
   console.log(`\n${chalk.bold(text)}`);
