@@ -84,27 +84,50 @@ describe('bke reset', () => {
     expect(await difference()).toEqual([]);
   });
 
-  it('takes away what pods leave, and nothing that is the user’s', async () => {
-    await host.output(`mkdir -p /srv/keep "/srv/my data"; echo canary > /srv/keep/c; echo canary > "/srv/my data/c"
-      iptables -N MY-KUBE-RULES; iptables -A INPUT -j MY-KUBE-RULES; iptables -A INPUT -p tcp --dport 22 -j ACCEPT
-      mkdir -p /root/.kube; printf 'clusters:\\n- cluster: {certificate-authority-data: b3RoZXI=}\\n' > /root/.kube/config`);
-    const user = await scan();
-    await init();
-    const image = (await host.output(`crictl images | awk '/pause/ {print $1 ":" $2}'`)).trim();
-    await host.output(`cd /tmp; printf '{"metadata":{"name":"p","namespace":"default","uid":"u1","attempt":1},"linux":{"security_context":{"namespace_options":{"network":2}}}}' > pod.json
-      crictl runp pod.json; ctr -n mine images pull --local --hosts-dir /etc/containerd/certs.d ${image} >/dev/null 2>&1 || true
-      v=/var/lib/kubelet/pods/u1/volumes; mkdir -p $v/a "$v/b c"; mount --bind /srv/keep $v/a; mount --bind /srv/keep $v/a; mount --bind "/srv/my data" "$v/b c"
-      echo x > /var/lib/kubelet/config.yaml; mkdir -p /etc/kubernetes/manifests; echo x > /etc/kubernetes/kubelet.conf
-      ip link add cni0 type bridge; ip link add flannel.1 type vxlan id 1 dstport 8472; ip netns add cni-1
-      iptables -N KUBE-TEST; iptables -A INPUT -j KUBE-TEST; iptables -N cali-TEST; nft add table ip kube-proxy
-      rm pod.json`);
-    expect(await host.output('crictl pods -q | wc -l')).toBe('1');
-    await reset();
-    expect(diffScans(user, await scan())).toEqual([]);
-    expect(await host.output('cat /srv/keep/c "/srv/my data/c"')).toBe('canary\ncanary');
-    await host.output(`iptables -D INPUT -p tcp --dport 22 -j ACCEPT; iptables -D INPUT -j MY-KUBE-RULES; iptables -X MY-KUBE-RULES
-      rm -rf /srv/keep "/srv/my data" /root/.kube; nft delete table ip filter 2>/dev/null; true`);
-    expect(await difference()).toEqual([]);
+  describe('with what is the user’s', () => {
+    beforeAll(() =>
+      host.output(`mkdir -p /srv/keep "/srv/my data" /root/.kube; echo canary > /srv/keep/c; echo canary > "/srv/my data/c"
+        iptables -N MY-KUBE-RULES; iptables -A INPUT -j MY-KUBE-RULES; iptables -A INPUT -p tcp --dport 22 -j ACCEPT
+        printf 'clusters:\\n- cluster: {certificate-authority-data: b3RoZXI=}\\n' > /root/.kube/config`),
+    );
+    afterAll(async () => {
+      await host.exec(`iptables -D INPUT -p tcp --dport 22 -j ACCEPT; iptables -D INPUT -j MY-KUBE-RULES; iptables -X MY-KUBE-RULES
+        rm -rf /srv/keep "/srv/my data" /root/.kube; nft delete table ip filter`);
+      expect(await difference()).toEqual([]);
+    });
+
+    it('takes away what pods leave and nothing else', async () => {
+      const user = await scan();
+      await init();
+      await host.output(`cd /tmp; echo '{"metadata":{"name":"p","namespace":"default","uid":"u1","attempt":1},"linux":{"security_context":{"namespace_options":{"network":2}}}}' > pod.json
+        crictl runp pod.json; rm pod.json
+        v=/var/lib/kubelet/pods/u1/volumes; mkdir -p $v/a "$v/b c"; mount --bind /srv/keep $v/a; mount --bind /srv/keep $v/a; mount --bind "/srv/my data" "$v/b c"
+        echo x > /var/lib/kubelet/config.yaml; mkdir -p /etc/kubernetes/manifests; echo x > /etc/kubernetes/kubelet.conf
+        ip link add cni0 type bridge; ip link add flannel.1 type vxlan id 1 dstport 8472; ip netns add cni-1
+        iptables -N KUBE-TEST; iptables -A INPUT -j KUBE-TEST; iptables -N cali-TEST; nft add table ip kube-proxy`);
+      expect(await host.output('crictl pods -q | wc -l')).toMatch(/^1\s*$/);
+      const { milliseconds } = await reset();
+      process.stderr.write(`reset with a pod: ${milliseconds} ms\n`);
+      expect(diffScans(user, await scan())).toEqual([]);
+      expect(await host.output('cat /srv/keep/c "/srv/my data/c"')).toMatch(/^canary\ncanary\s*$/);
+    });
+
+    it('leaves a container of another namespace running, with the runtime it needs, and finishes when it is gone', async () => {
+      const user = await scan();
+      await init();
+      await host.output(`image=$(crictl images | awk '/pause/ {print $1 ":" $2}'); crictl pull $image >/dev/null
+        ctr -n k8s.io images export /tmp/pause.tar $image; ctr -n mine images import /tmp/pause.tar; rm /tmp/pause.tar
+        ctr -n mine run -d $image mine1 /pause`);
+      const first = await host.bke('reset --all --mount --yes');
+      expect([first.exitCode, first.stderr], outcome(first)).toEqual([1, expect.stringContaining('mine/mine1')]);
+      expect(await host.output('ctr -n mine tasks list')).toMatch(/mine1\s+\d+\s+RUNNING/);
+      expect(await host.output('ls /etc/systemd/system')).not.toContain('bke-registry');
+      await host.output(
+        'ctr -n mine tasks kill -s KILL mine1; sleep 1; ctr -n mine containers delete mine1; ctr -n mine images rm $(ctr -n mine images ls -q)',
+      );
+      await reset();
+      expect(diffScans(user, await scan())).toEqual([]);
+    });
   });
 
   it('names a file that can not be removed, and finishes once it can', async () => {

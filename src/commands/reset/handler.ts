@@ -2,10 +2,12 @@
 import type { EventSink, OperationEvent } from '../../api/events.ts';
 import type { Host } from '../../host/host.ts';
 import { openLedger } from '../../host/ledger/ledger.ts';
+import type { Scope } from '../../host/changes/change.ts';
 import { kindOf } from '../../host/changes/kinds.ts';
 import type { CommandInput, CommandResult } from '../../lib/command.ts';
 import { BkeError } from '../../lib/errors.ts';
 import { readInput } from '../../lib/input.ts';
+import { listed } from '../../lib/text.ts';
 import { createJournal, newOperationId } from '../../operations/journal.ts';
 import { runLocalOperation, throwUnlessDone } from '../../operations/local-operation.ts';
 import type { StepBinding } from '../../operations/operation.ts';
@@ -110,11 +112,20 @@ async function carryOut(context: CommandContext, host: Host, flags: ResetFlags):
     );
     if (result.outcome !== 'done') await journal.save(context.operationsDirectory, id);
     throwUnlessDone(result);
-    context.note('Done: nothing of bke or Kubernetes is left on this host but the bke program itself.');
+    context.note(doneLine(ledger.scopes));
     for (const line of keptLines(run.kept)) context.note(line);
   } finally {
     await ledger.close();
   }
+}
+
+function doneLine(scopesLeft: readonly Scope[]): string {
+  const stays = [
+    ...(scopesLeft.includes('services') ? ['the local services (--mount takes them too)'] : []),
+    ...(scopesLeft.includes('enrol') ? ['the agent (--all takes it too)'] : []),
+  ];
+  if (stays.length === 0) return 'Done: nothing of bke or Kubernetes is left on this host but the bke program itself.';
+  return `Done: Kubernetes is off this host. Still here: ${listed(stays)}.`;
 }
 
 function scopes(context: CommandContext, run: ResetRun): (binding: StepBinding) => ResetScope {

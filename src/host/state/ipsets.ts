@@ -36,7 +36,7 @@ export function parseVirtualServers(text: string): VirtualServer[] {
 }
 
 /** All virtual servers of the kernel; none where the host has no ipvsadm. */
-export async function readVirtualServers(host: Host): Promise<VirtualServer[]> {
+async function readVirtualServers(host: Host): Promise<VirtualServer[]> {
   if ((await host.files.stat('/proc/net/ip_vs')) === undefined) return [];
   return parseVirtualServers((await programOutput(host, ['ipvsadm', '-S', '-n'])) ?? '');
 }
@@ -44,7 +44,7 @@ export async function readVirtualServers(host: Host): Promise<VirtualServer[]> {
 const addressRows = z.array(z.object({ addr_info: z.array(z.object({ local: z.string().optional() })).optional() }));
 
 /** Addresses on a link: parses `ip -j address show dev NAME`. */
-export function parseAddresses(json: string | undefined): string[] {
+function parseAddresses(json: string | undefined): string[] {
   const rows = parseAnswer(json, addressRows, []);
   return rows.flatMap((row) => (row.addr_info ?? []).flatMap((info) => info.local ?? []));
 }

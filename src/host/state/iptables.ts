@@ -2,7 +2,7 @@
 import type { Host } from '../host.ts';
 import { programOutput } from './program.ts';
 
-export interface RuleChain {
+interface RuleChain {
   readonly name: string;
   /** ACCEPT or DROP for built-in chains, `-` for others. */
   readonly policy: string;
@@ -20,13 +20,7 @@ export interface RuleTable {
   readonly rules: readonly Rule[];
 }
 
-export type RuleBackend =
-  | 'iptables-legacy'
-  | 'iptables-nft'
-  | 'ip6tables-legacy'
-  | 'ip6tables-nft'
-  | 'iptables'
-  | 'ip6tables';
+type RuleBackend = 'iptables-legacy' | 'iptables-nft' | 'ip6tables-legacy' | 'ip6tables-nft' | 'iptables' | 'ip6tables';
 
 export interface RuleSet {
   readonly backend: RuleBackend;

@@ -1,6 +1,6 @@
 // Paths that are Kubernetes' (or bke's own) on any host, by exact name: all that a reset may remove where no ledger tells (clean-up step 7).
 
-export type PathKind =
+type PathKind =
   /** A file or link. */
   | 'file'
   /** A directory with all that is in it. */

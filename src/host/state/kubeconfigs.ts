@@ -2,6 +2,7 @@
 import { parse } from 'yaml';
 import { z } from 'zod';
 import type { Host } from '../host.ts';
+import type { Reach } from './mount-table.ts';
 
 const kubeconfig = z.object({
   clusters: z.array(z.object({ cluster: z.object({ 'certificate-authority-data': z.string() }) })),
@@ -52,14 +53,14 @@ export interface FoundKubeconfig {
   readonly points: 'only' | 'some';
 }
 
-/** @param reachable whether a path can be read without waiting for a network file system. */
-export async function readKubeconfigs(host: Host, reachable: (path: string) => boolean): Promise<FoundKubeconfig[]> {
+/** @param reach whether a path can be read without waiting for a network file system. */
+export async function readKubeconfigs(host: Host, reach: Reach): Promise<FoundKubeconfig[]> {
   const ours = await ownAuthorities(host);
   if (ours.size === 0) return [];
   const found: FoundKubeconfig[] = [];
   for (const home of homeFolders(await readText(host, '/etc/passwd'))) {
     const path = `${home}/.kube/config`;
-    if (!reachable(path) || (await host.files.stat(path).catch(() => undefined))?.type !== 'file') continue;
+    if (!(await reach(path)) || (await host.files.stat(path).catch(() => undefined))?.type !== 'file') continue;
     const points = pointsAt(await readText(host, path), ours);
     if (points !== 'none') found.push({ path, points });
   }

@@ -1,5 +1,6 @@
 // The mounts of this host and what they mean for a reset: which can hang, which the user mounts at boot, what covers a path.
 import type { Host } from '../host.ts';
+import { runBounded } from './bounded.ts';
 import { isWithin, type Mount, parseMountInfo } from './mounts.ts';
 
 export async function readMounts(host: Host): Promise<Mount[]> {
@@ -15,20 +16,29 @@ export function isNetworkMount(mount: Mount): boolean {
   return networkTypes.test(mount.fileSystem);
 }
 
-/** The mount a path lies on: the last of those with the longest mount point. */
-export function coveringMount(mounts: readonly Mount[], path: string): Mount | undefined {
-  let best: Mount | undefined;
-  for (const mount of mounts) {
-    if (!isWithin(path, mount.mountPoint)) continue;
-    if (best === undefined || mount.mountPoint.length >= best.mountPoint.length) best = mount;
-  }
-  return best;
-}
+/** Answers whether a path can be looked at without the risk of waiting for ever. */
+export type Reach = (path: string) => Promise<boolean>;
 
-/** Whether a path can be looked at without the risk of waiting for ever. */
-export function isReachable(mounts: readonly Mount[], path: string): boolean {
-  const mount = coveringMount(mounts, path);
-  return mount === undefined || !isNetworkMount(mount) || mount.mountPoint === '/';
+const answerMs = 3000;
+
+/** Asks each network file system a path lies on once, from a process of its own that may hang in our place. */
+export function createReach(host: Host, mounts: readonly Mount[]): Reach {
+  const asked = new Map<number, Promise<boolean>>();
+  const answers = (mount: Mount): Promise<boolean> => {
+    const known = asked.get(mount.id);
+    if (known !== undefined) return known;
+    const answer = runBounded(host, ['stat', '-t', '--', mount.mountPoint], { timeoutMs: answerMs });
+    const good = answer.then(({ exitCode }) => exitCode === 0);
+    asked.set(mount.id, good);
+    return good;
+  };
+  return async (path) => {
+    const above = mounts.filter(
+      (mount) => isNetworkMount(mount) && mount.mountPoint !== '/' && isWithin(path, mount.mountPoint),
+    );
+    for (const mount of above) if (!(await answers(mount))) return false;
+    return true;
+  };
 }
 
 /** Mount points of /etc/fstab (octal escapes decoded). */

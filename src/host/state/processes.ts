@@ -129,7 +129,7 @@ export function lineage(processes: readonly ProcessInfo[], pid: number): Readonl
 }
 
 /** Whether it still lives: the same process, not a later one with its number. */
-export async function isAlive(host: Host, process: ProcessInfo): Promise<boolean> {
+async function isAlive(host: Host, process: ProcessInfo): Promise<boolean> {
   const now = parseProcessStat((await readText(host, `/proc/${process.pid}/stat`)) ?? '');
   return now !== undefined && now.startTicks === process.startTicks && now.state !== 'Z' && now.state !== 'X';
 }

@@ -53,7 +53,7 @@ export function parseRoutes(json: string | undefined, family: 4 | 6): Route[] {
 }
 
 /** Parses `ip -j rule show`. */
-export function parsePolicyRules(json: string | undefined, family: 4 | 6): PolicyRule[] {
+function parsePolicyRules(json: string | undefined, family: 4 | 6): PolicyRule[] {
   const rows = parseAnswer(json, ruleRows, []);
   return rows.flatMap((row) =>
     row.priority === undefined || row.table === undefined ? [] : [{ family, priority: row.priority, table: row.table }],

@@ -7,7 +7,7 @@ import { readProxyServers, readSetNames, type VirtualServer } from './ipsets.ts'
 import { type KnownPath, kubernetesPaths, podNetworkNames, sharedFolders, volumePaths } from './known-paths.ts';
 import { type FoundKubeconfig, readKubeconfigs } from './kubeconfigs.ts';
 import { type Link, readLinks } from './links.ts';
-import { isReachable, readFstab, readMounts } from './mount-table.ts';
+import { createReach, type Reach, readFstab, readMounts } from './mount-table.ts';
 import type { Mount } from './mounts.ts';
 import { readPodNamespaces } from './network-namespaces.ts';
 import { type NftTable, readNftTables } from './nftables.ts';
@@ -47,7 +47,7 @@ export interface HostState {
   readonly network: NetworkState;
   readonly cgroups: readonly string[];
   readonly paths: readonly FoundPath[];
-  /** Of paths that lie on a network file system and weren't looked at. */
+  /** Paths on a network file system that doesn't answer: not looked at. */
   readonly unreachable: readonly string[];
   readonly kubeconfigs: readonly FoundKubeconfig[];
   readonly session: SshSession | undefined;
@@ -67,15 +67,15 @@ async function lookAt(host: Host, known: KnownPath): Promise<FoundPath | undefin
 }
 
 /** @throws BkeError BKE_SYSTEM where the host refuses to be looked at. */
-export async function readPaths(
+async function readPaths(
   host: Host,
-  mounts: readonly Mount[],
+  reach: Reach,
   known: readonly KnownPath[],
 ): Promise<{ paths: FoundPath[]; unreachable: string[] }> {
   const paths: FoundPath[] = [];
   const unreachable: string[] = [];
   for (const entry of known) {
-    if (!isReachable(mounts, entry.path)) {
+    if (!(await reach(entry.path))) {
       unreachable.push(entry.path);
       continue;
     }
@@ -133,14 +133,10 @@ export interface ScanOptions {
 }
 
 /** Where directories really are: mounts are known by real paths only. */
-async function readRealPaths(
-  host: Host,
-  mounts: readonly Mount[],
-  tops: readonly string[],
-): Promise<Map<string, string>> {
+async function readRealPaths(host: Host, reach: Reach, tops: readonly string[]): Promise<Map<string, string>> {
   const real = await Promise.all(
     tops.map(async (top) => {
-      const path = isReachable(mounts, top) ? await host.files.realPath(top) : undefined;
+      const path = (await reach(top)) ? await host.files.realPath(top) : undefined;
       return [top, path ?? top] as const;
     }),
   );
@@ -149,6 +145,7 @@ async function readRealPaths(
 
 export async function readHostState(host: Host, options: ScanOptions): Promise<HostState> {
   const mounts = await readMounts(host);
+  const reach = createReach(host, mounts);
   const processes = await readProcesses(host);
   const [units, network, fstab, cgroups, packagedKubelet] = await Promise.all([
     readUnits(host, options.units),
@@ -162,12 +159,12 @@ export async function readHostState(host: Host, options: ScanOptions): Promise<H
     processes,
     foreignContainers: await readForeignContainers(host, processes),
     mounts,
-    realPaths: await readRealPaths(host, mounts, options.tops),
+    realPaths: await readRealPaths(host, reach, options.tops),
     fstab,
     network,
     cgroups,
-    ...(await readPaths(host, mounts, [...kubernetesPaths, ...sharedFolders, ...volumePaths, ...options.paths])),
-    kubeconfigs: await readKubeconfigs(host, (path) => isReachable(mounts, path)),
+    ...(await readPaths(host, reach, [...kubernetesPaths, ...sharedFolders, ...volumePaths, ...options.paths])),
+    kubeconfigs: await readKubeconfigs(host, reach),
     session: await readSshSession(host, processes, options.pid),
     packagedKubelet,
   };

@@ -2,12 +2,14 @@
 import { namespaceFolder } from '../../host/state/network-namespaces.ts';
 import { deletionScript, type OwnRules } from '../../host/state/iptables.ts';
 import { idleChains } from '../../host/state/nftables.ts';
+import { readMounts } from '../../host/state/mount-table.ts';
+import type { Mount } from '../../host/state/mounts.ts';
 import { readNetwork } from '../../host/state/state.ts';
 import type { Route } from '../../host/state/routes.ts';
 import type { Step } from '../../operations/operation.ts';
-import { reasonOf, runBounded } from './commands.ts';
+import { reasonOf, runBounded } from '../../host/state/bounded.ts';
 import type { ResetScope } from './reset-scope.ts';
-import { type OwnNetwork, ownNetwork } from './select.ts';
+import { changePath, type OwnNetwork, ownNetwork } from './select.ts';
 
 const commandMs = 20_000;
 /** Rules may change between reading and deleting (a kube-proxy that was just ended): then all is read again. */
@@ -95,6 +97,29 @@ async function removeNamespaces(scope: ResetScope, names: readonly string[]): Pr
   }
 }
 
+function isNamespaceFolder(mount: Mount): boolean {
+  return mount.mountPoint === namespaceFolder && mount.fileSystem === 'tmpfs' && mount.root === '/netns';
+}
+
+/** The runtime and `ip netns` make the folder with the first namespace, the latter as a mount of itself; without the last one it means nothing. */
+async function removeNamespaceFolder(scope: ResetScope): Promise<void> {
+  const { files } = scope.host;
+  if ((await files.stat(namespaceFolder)) === undefined || (await files.list(namespaceFolder)).length > 0) return;
+  await scope.act(`remove the empty ${namespaceFolder}`, async () => {
+    for (const mount of (await readMounts(scope.host)).filter(isNamespaceFolder)) {
+      await runBounded(scope.host, ['umount', '-c', '-i', '--', mount.mountPoint], { timeoutMs: commandMs });
+    }
+    // Somebody may make one just now: then it is not empty any more, and theirs.
+    await files.remove(namespaceFolder).catch(() => undefined);
+  });
+}
+
+/** Whether pods ran here: their runtime was bke's, or some of their namespaces are still there. */
+function hadPods(scope: ResetScope, own: OwnNetwork): boolean {
+  const { resources } = scope.run.selection;
+  return own.namespaces.length > 0 || resources.some(({ record }) => changePath(record.last) === '/run/containerd');
+}
+
 async function deleteRules(scope: ResetScope, own: OwnRules): Promise<string | undefined> {
   const argv = [`${own.backend}-restore`, '--noflush', '-w', '5'] as const;
   const result = await runBounded(scope.host, argv, { input: deletionScript(own), timeoutMs: commandMs });
@@ -153,6 +178,7 @@ async function clearNetwork(scope: ResetScope): Promise<void> {
   const own = ownNetwork(await readNetwork(scope.host));
   await removeAll(scope, beforeLinks(own));
   await removeNamespaces(scope, own.namespaces);
+  if (hadPods(scope, own)) await removeNamespaceFolder(scope);
   await removeLinks(scope);
   await removeRules(scope);
   await removeIdleTables(scope);

@@ -7,7 +7,7 @@ import { readProcesses, signalProcess } from '../../host/state/processes.ts';
 import { createLimit } from '../../lib/limit.ts';
 import { plural } from '../../lib/text.ts';
 import type { Step } from '../../operations/operation.ts';
-import { runBounded } from './commands.ts';
+import { runBounded } from '../../host/state/bounded.ts';
 import type { ResetScope } from './reset-scope.ts';
 import { type PodProcess, podProcesses } from './select.ts';
 
@@ -49,11 +49,11 @@ async function podProcessesNow(scope: ResetScope): Promise<PodProcess[]> {
 
 /** New ones may start while the old end: looked for again each time. */
 async function signalUntilGone(scope: ResetScope, signal: 'SIGTERM' | 'SIGKILL', forMs: number): Promise<PodProcess[]> {
-  const end = Date.now() + forMs;
+  const end = performance.now() + forMs;
   const told = new Set<string>();
   for (;;) {
     const alive = await podProcessesNow(scope);
-    if (alive.length === 0 || Date.now() > end) return alive;
+    if (alive.length === 0 || performance.now() > end) return alive;
     for (const { process } of alive) {
       const key = `${process.pid} ${process.startTicks}`;
       if (signal === 'SIGTERM' && told.has(key)) continue;

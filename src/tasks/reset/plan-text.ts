@@ -15,7 +15,7 @@ const groups = ['units', 'pods', 'mounts', 'data', 'network', 'record'] as const
 /** Lines of one group shown before the rest is only counted; --dry-run shows all. */
 const shown = 15;
 
-export function itemText(item: PlanItem): string {
+function itemText(item: PlanItem): string {
   return `${item.what} (${item.why})`;
 }
 

@@ -103,6 +103,13 @@ function splitRuntime(input: PlanInput): { resources: LedgerResource[]; heldBack
   };
 }
 
+/** Nobody can say what is there: the reset can't call it clean. */
+function unansweredItems({ unreachable }: HostState): Left[] {
+  if (unreachable.length === 0) return [];
+  const why = 'a network file system they lie on does not answer, so nobody can say what is in them';
+  return [{ what: listedShort(unreachable, 5), why, see: 'findmnt' }];
+}
+
 function keptPrograms(state: HostState): KeptItem[] {
   return state.packagedKubelet
     ? [{ what: 'the kubelet package', why: 'the system’s package manager installed it; it is only stopped' }]
@@ -188,7 +195,7 @@ export function planReset(input: PlanInput, self: number): ResetPlan {
   return {
     items,
     kept: [...paths.kept, ...keptPrograms(state)],
-    heldBack,
+    heldBack: [...heldBack, ...unansweredItems(state)],
     refusals: planRefusals(state, self),
     selection: {
       ...mounts,

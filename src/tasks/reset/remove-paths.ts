@@ -1,14 +1,15 @@
 // Removes the known paths the plan chose: trees never across a mount, files one by one, shared folders only when empty.
 import { sharedFolders, volumePaths } from '../../host/state/known-paths.ts';
 import { removeTree } from '../../host/changes/remove-tree.ts';
-import { isReachable, readMounts } from '../../host/state/mount-table.ts';
+import { createReach, readMounts } from '../../host/state/mount-table.ts';
 import { isWithin, type Mount } from '../../host/state/mounts.ts';
 import { findProgram } from '../../host/state/program.ts';
 import type { FoundPath } from '../../host/state/state.ts';
 import { BkeError } from '../../lib/errors.ts';
+import { shellCommand } from '../../lib/quote.ts';
 import { listedShort } from '../../lib/text.ts';
 import type { Step } from '../../operations/operation.ts';
-import { reasonOf, runBounded } from './commands.ts';
+import { reasonOf, runBounded } from '../../host/state/bounded.ts';
 import { removeHostsLines } from './unrecorded.ts';
 import type { ResetScope } from './reset-scope.ts';
 
@@ -32,11 +33,15 @@ async function keptWithAll(scope: ResetScope, top: string): Promise<Set<string>>
   return kept;
 }
 
+function seePath(path: string): string {
+  return [shellCommand(['ls', '-lad', path]), shellCommand(['lsattr', '-d', path])].join('; ');
+}
+
 async function tellKeptMounts(scope: ResetScope, top: string): Promise<void> {
   const mounts = [...scope.run.selection.keptMounts].filter((path) => path !== top && isWithin(path, top));
   if (mounts.length === 0 || (await scope.host.files.stat(top)) === undefined) return;
   const why = `${listedShort(mounts, 3)} in it is yours (in /etc/fstab, or there before bke) and stays`;
-  scope.run.left.push({ what: top, why, see: `findmnt -R ${top}` });
+  scope.run.left.push({ what: top, why, see: shellCommand(['findmnt', '-R', top]) });
 }
 
 async function removeTreeAt(scope: ResetScope, path: FoundPath, mounts: readonly Mount[]): Promise<void> {
@@ -45,8 +50,7 @@ async function removeTreeAt(scope: ResetScope, path: FoundPath, mounts: readonly
   const keepTop = mountedTop || path.target !== undefined;
   const { left } = await removeTree(scope.host, top, { keep: await keptWithAll(scope, top), mountedTop, keepTop });
   await tellKeptMounts(scope, top);
-  for (const entry of left)
-    scope.run.left.push({ what: entry.path, why: entry.why, see: `ls -lad ${entry.path}; findmnt ${entry.path}` });
+  for (const entry of left) scope.run.left.push({ what: entry.path, why: entry.why, see: seePath(entry.path) });
 }
 
 async function removePath(scope: ResetScope, path: FoundPath, mounts: readonly Mount[]): Promise<void> {
@@ -60,12 +64,13 @@ async function removePath(scope: ResetScope, path: FoundPath, mounts: readonly M
 /** A path that can't be removed is told and the others go on. */
 async function removePaths(scope: ResetScope, paths: readonly FoundPath[]): Promise<void> {
   const mounts = await readMounts(scope.host);
+  const reach = createReach(scope.host, mounts);
   for (const path of paths) {
-    if (!isReachable(mounts, path.path)) {
+    if (!(await reach(path.path))) {
       scope.run.left.push({
         what: path.path,
-        why: 'it lies on a network file system that is still mounted',
-        see: `findmnt -T ${path.path}`,
+        why: 'it lies on a network file system that does not answer',
+        see: 'findmnt',
       });
       continue;
     }
@@ -77,7 +82,7 @@ async function removePaths(scope: ResetScope, paths: readonly FoundPath[]): Prom
         scope.run.left.push({
           what: path.path,
           why: thrown.message,
-          see: `ls -lad ${path.path}; lsattr -d ${path.path}`,
+          see: seePath(path.path),
         });
       }
     });

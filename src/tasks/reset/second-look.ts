@@ -68,7 +68,7 @@ function explained(item: PlanItem, left: readonly Left[]): Left {
 }
 
 /** What really stays: the steps' own words where they have some, and only what is still so. */
-export async function whatStays(run: ResetRun): Promise<Left[]> {
+async function whatStays(run: ResetRun): Promise<Left[]> {
   const again = await planAgain(run);
   const stays = new Map<string, Left>();
   for (const left of [

@@ -54,13 +54,13 @@ export function ownMounts(mounts: readonly Mount[], choice: MountChoice): Mount[
     .reverse();
 }
 
-export interface OwnLink {
+interface OwnLink {
   readonly link: Link;
   readonly maker: string;
 }
 
 /** Ports before their bridges. A bridge with somebody else's port is not taken. */
-export function ownLinks(links: readonly Link[]): OwnLink[] {
+function ownLinks(links: readonly Link[]): OwnLink[] {
   const found = links.flatMap((link) => {
     const maker = linkMaker(link, links);
     return maker === undefined || foreignPorts(link, links).length > 0 ? [] : [{ link, maker }];

@@ -2,7 +2,7 @@
 import { nodeUnits } from '../../host/state/units.ts';
 import { findProgram } from '../../host/state/program.ts';
 import type { Step } from '../../operations/operation.ts';
-import { reasonOf, runBounded } from './commands.ts';
+import { reasonOf, runBounded } from '../../host/state/bounded.ts';
 import type { ResetScope } from './reset-scope.ts';
 
 const stopMs = 30_000;

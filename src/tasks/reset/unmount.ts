@@ -4,9 +4,10 @@ import { readHolders } from '../../host/state/holders.ts';
 import { isNetworkMount, readMounts } from '../../host/state/mount-table.ts';
 import type { Mount } from '../../host/state/mounts.ts';
 import { createLimit } from '../../lib/limit.ts';
+import { shellCommand } from '../../lib/quote.ts';
 import { plural } from '../../lib/text.ts';
 import type { Step } from '../../operations/operation.ts';
-import { reasonOf, runBounded } from './commands.ts';
+import { reasonOf, runBounded } from '../../host/state/bounded.ts';
 import type { ResetScope } from './reset-scope.ts';
 import { ownMounts } from './select.ts';
 
@@ -120,7 +121,11 @@ async function unmountAll(scope: ResetScope): Promise<void> {
   const still = new Set((await found(scope)).map((mount) => mount.id));
   for (const { mount, why } of failed.values()) {
     if (!still.has(mount.id)) continue;
-    scope.run.left.push({ what: mount.mountPoint, why: `still mounted: ${why}`, see: `findmnt ${mount.mountPoint}` });
+    scope.run.left.push({
+      what: mount.mountPoint,
+      why: `still mounted: ${why}`,
+      see: shellCommand(['findmnt', mount.mountPoint]),
+    });
   }
 }
 

@@ -1,4 +1,5 @@
 // What of bke itself is on a host whose ledger is missing or damaged: told by names of its own and by the mark in the files it writes.
+import { errnoOf } from '../../host/errno.ts';
 import type { Host } from '../../host/host.ts';
 import type { LedgerView } from '../../host/ledger/ledger.ts';
 import type { KnownPath } from '../../host/state/known-paths.ts';
@@ -92,5 +93,12 @@ export async function removeHostsLines(host: Host): Promise<void> {
   if (stat?.type !== 'file') return;
   const lines = (await readText(host, hosts)).split('\n');
   const rest = lines.filter((line) => !isOwnLine(line)).join('\n');
-  await host.files.write(hosts, Buffer.from(rest, 'latin1'), { mode: stat.mode, uid: stat.uid, gid: stat.gid });
+  const content = Buffer.from(rest, 'latin1');
+  try {
+    await host.files.write(hosts, content, { mode: stat.mode, uid: stat.uid, gid: stat.gid });
+  } catch (thrown) {
+    // In containers the file itself is a mount point, which nothing can be renamed over.
+    if (errnoOf(thrown) !== 'EBUSY') throw thrown;
+    await host.files.writeInPlace(hosts, content);
+  }
 }

@@ -113,4 +113,18 @@ exec 9>&-`);
     });
     expect(Number(told['seconds']), stderr).toBeLessThan(40);
   });
+
+  it('does not call a host clean while its kubelet directory is on a file system that does not answer', async () => {
+    const { told, stderr } = await inSandbox(`
+mkdir -p /var/lib/kubelet; exec 9<>/dev/fuse
+mount -i -c -t fuse -o fd=9,rootmode=40000,user_id=0,group_id=0 dead /var/lib/kubelet
+begin=$(date +%s)
+reset
+tell seconds $(($(date +%s) - begin))
+grep -q '/var/lib/kubelet' /tmp/out && grep -q 'does not answer' /tmp/out && tell named yes
+tell mounts "$(grep -c ' /var/lib/kubelet ' /proc/self/mountinfo)"
+exec 9>&-; umount -l /var/lib/kubelet; reset`);
+    expect(told, stderr).toMatchObject({ rc1: '1', named: 'yes', mounts: '1', rc2: '0' });
+    expect(Number(told['seconds']), stderr).toBeLessThan(40);
+  });
 });

@@ -1,12 +1,7 @@
 // What the readers of a host make of what the kernel and systemd print.
 import { describe, expect, it } from 'vitest';
 import { clusterAuthorities, homeFolders, pointsAt } from '../../../../src/host/state/kubeconfigs.ts';
-import {
-  coveringMount,
-  fstabMountPoints,
-  isNetworkMount,
-  isReachable,
-} from '../../../../src/host/state/mount-table.ts';
+import { fstabMountPoints, isNetworkMount } from '../../../../src/host/state/mount-table.ts';
 import { parseMountInfo } from '../../../../src/host/state/mounts.ts';
 import {
   cgroupBase,
@@ -99,18 +94,7 @@ describe('mounts', () => {
     ].join('\n'),
   );
 
-  it('tells the mount a path lies on, the topmost where several are on one place', () => {
-    const types = ['/data/x', '/data/in/x', '/database', '/f/x'].map((path) => coveringMount(mounts, path)?.fileSystem);
-    expect(types).toEqual(['nfs4', 'tmpfs', 'ext4', 'ext4']);
-  });
-
-  it('asks nothing of a file system whose answers come from elsewhere', () => {
-    expect(['/data/x', '/data/in/x', '/f', '/etc'].map((path) => isReachable(mounts, path))).toEqual([
-      false,
-      true,
-      true,
-      true,
-    ]);
+  it('knows file systems whose answers come from elsewhere', () => {
     expect(mounts.map(isNetworkMount)).toEqual([false, true, false, true, false]);
   });
 

@@ -1,7 +1,7 @@
 // Programs of the host that may hang in the kernel: never waited for longer than told, even where not even KILL ends them.
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Host, RunOptions, RunResult } from '../../host/host.ts';
 import { BkeError } from '../../lib/errors.ts';
+import type { Host, RunOptions, RunResult } from '../host.ts';
 
 /** After the deadline of the program itself: how long its end is waited for. */
 const afterMs = 1000;
