@@ -55,38 +55,37 @@ function rangeOf(start: number, end: number, size: number): ByteRange | 'unsatis
   return start >= size || end < start ? 'unsatisfiable' : { start, length: end - start + 1 };
 }
 
-/** Large reads cost less per byte, but there are two buffers of it for every download. */
+/** Large reads cost less per byte, but every download holds one. */
 const chunkSize = 256 * 1024;
 
-/** Sends while the next part is being read; returns how many bytes were handed on. Ends early where the client has gone. */
+/** Returns how many bytes were handed on. Ends early where the client has gone. */
 export async function sendRange(
   file: FileHandle,
   { start, length }: ByteRange,
   response: ServerResponse,
 ): Promise<number> {
-  const size = Math.min(chunkSize, length);
-  let spare = Buffer.allocUnsafeSlow(size);
-  let filling = Buffer.allocUnsafeSlow(Math.min(size, Math.max(0, length - size)));
-  const gone = new Promise<void>((resolve) => response.once('close', resolve));
-  let writing: Promise<unknown> = Promise.resolve();
+  const buffer = Buffer.allocUnsafeSlow(Math.min(chunkSize, length));
+  const write = writerTo(response);
   let sent = 0;
-  while (sent < length) {
-    [spare, filling] = [filling.length === 0 ? spare : filling, spare];
-    const { bytesRead } = await file.read(filling, 0, Math.min(filling.length, length - sent), start + sent);
+  while (sent < length && !response.destroyed) {
+    const { bytesRead } = await file.read(buffer, 0, Math.min(buffer.length, length - sent), start + sent);
     // A file cut while it is sent can't be announced any more: a broken connection tells the client.
     if (bytesRead === 0) throw new Error('the file became shorter while it was sent');
-    await Promise.race([writing, gone]);
-    if (response.destroyed) return sent;
-    writing = written(response, filling.subarray(0, bytesRead));
+    await write(buffer.subarray(0, bytesRead));
     sent += bytesRead;
   }
-  await Promise.race([writing, gone]);
   return sent;
 }
 
-function written(response: ServerResponse, chunk: Buffer): Promise<void> {
-  return new Promise((resolve) => {
-    // An error here means the client has gone, which `gone` tells too.
-    response.write(chunk, () => resolve());
-  });
+/** Each write ends when the connection has taken the whole chunk, so that its buffer is free again, or when the client has gone. */
+function writerTo(response: ServerResponse): (chunk: Buffer) => Promise<void> {
+  let wake: () => void = () => undefined;
+  // One listener for all writes: a promise raced against each would remember every one of them.
+  response.once('close', () => wake());
+  return (chunk) =>
+    new Promise((resolve) => {
+      wake = resolve;
+      if (response.destroyed) resolve();
+      else response.write(chunk, () => resolve());
+    });
 }
