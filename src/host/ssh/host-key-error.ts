@@ -1,7 +1,7 @@
 // What a person reads when a host's key is not the one that is known: fingerprints, where they stand, and the exact way on.
 import { BkeError } from '../../lib/errors.ts';
 import { shellCommand } from '../../lib/quote.ts';
-import type { KnownKey, Verdict } from './host-trust.ts';
+import { type KnownKey, type Verdict, printKeys } from './host-trust.ts';
 import { lookupName } from './known-hosts.ts';
 import { type HostKey, type SshTarget, placeOf } from './target.ts';
 
@@ -25,7 +25,7 @@ function unknownKey(target: SshTarget, key: HostKey, note: string | undefined): 
     {
       host: target.name,
       details: note === undefined ? [] : [note],
-      hint: `Compare it with the output of "ssh-keygen -lf /etc/ssh/ssh_host_*_key.pub" on the host. Then add it to the file as ssh.hostKeys: ["${key.fingerprint}"], or log in once with ${shellCommand(['ssh', '-p', String(target.port), `${target.user}@${target.address}`])}, or repeat the command with --accept-new-host-keys.`,
+      hint: `Compare it with what this prints on the host: ${printKeys}. Then add it to the file as ssh.hostKeys: ["${key.fingerprint}"], or log in once with ${shellCommand(['ssh', '-p', String(target.port), `${target.user}@${target.address}`])}, or repeat the command with --accept-new-host-keys.`,
     },
   );
 }
@@ -50,7 +50,7 @@ function changedKey(target: SshTarget, key: HostKey, known: readonly KnownKey[])
         ),
         `shown: ${key.type} ${key.fingerprint}`,
       ],
-      hint: `Nothing was sent to the host. Either someone else answers at this address or the host was installed anew. If you know that it was, ${mend}`,
+      hint: `Nothing was sent to the host. Either someone else answers at this address or the host was installed anew. If you know that it was: ${mend}`,
     },
   );
 }

@@ -21,6 +21,9 @@ export type Verdict =
   | { readonly kind: 'changed'; readonly known: readonly KnownKey[] }
   | { readonly kind: 'revoked'; readonly where: string };
 
+/** For a person at the host's own console. */
+export const printKeys = 'for f in /etc/ssh/ssh_host_*.pub; do ssh-keygen -lf "$f"; done';
+
 export interface HostTrust {
   /** Types of the keys that are known: asked for first, so that a host with several keys shows one that can be checked. */
   readonly types: readonly string[];
@@ -79,7 +82,7 @@ function pinnedKey(target: SshTarget, text: string, index: number): KnownKey {
     `ssh.hostKeys[${index}] of ${target.name} is neither SHA256:… nor a public key line`,
     {
       host: target.name,
-      hint: `Print the host's keys on the host itself: for f in /etc/ssh/ssh_host_*.pub; do ssh-keygen -lf "$f"; done`,
+      hint: `Print the host's keys on the host itself: ${printKeys}`,
     },
   );
 }

@@ -183,9 +183,17 @@ export interface AccountOptions {
 const accounts = new Set<TestAccount>();
 
 /** What is left when a test run is ended in the middle. */
-process.once('exit', () => {
+process.once('exit', removeAccounts);
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  process.once(signal, () => {
+    removeAccounts();
+    process.kill(process.pid, signal);
+  });
+}
+
+function removeAccounts(): void {
   for (const account of accounts) account.remove();
-});
+}
 
 export class TestAccount implements Disposable {
   readonly name = `bket${randomBytes(4).toString('hex')}`;
