@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { digestOf, hexOf } from '../../../src/lib/digest.ts';
 import type { BundleDescription } from '../../../src/release/bundle/description.ts';
+import { requireVersion } from '../../../src/release/bundle/fitness.ts';
 import { summarise } from '../../../src/release/bundle/inspect.ts';
 import { loadBundle } from '../../../src/release/bundle/load.ts';
 import { blobName, indexContent, jsonBytes, layoutContent } from '../../../src/release/bundle/members.ts';
@@ -539,6 +540,24 @@ describe('loading files and charts', () => {
     });
     expect(await files.find('files', 'tools/linux/arm64/tool')).toBeUndefined();
     expect(await readdir(join(folder, 'nothing-half/files/tools/linux/arm64'))).toEqual([]);
+  });
+});
+
+describe('a bundle of another release', () => {
+  const described = { bke: '0.4.2', name: 'test', version: '1.0.0' } as BundleDescription;
+
+  it.each(['0.3.0', '0.4.9', '0.5.1', '0.4.0-rc.1'])('is taken by bke %s, at most one release apart', (own) => {
+    expect(() => requireVersion(described, own, 'b.tar')).not.toThrow();
+  });
+
+  it.each([
+    ['0.6.0', 'older'],
+    ['1.4.0', 'older'],
+    ['0.2.0', 'newer'],
+  ])('is refused by bke %s as %s', (own, direction) => {
+    expect(() => requireVersion(described, own, 'b.tar')).toThrow(
+      `b.tar (test 1.0.0) is ${direction} than this bke can use: it was built by bke 0.4.2, this is ${own}`,
+    );
   });
 });
 
