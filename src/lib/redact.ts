@@ -23,7 +23,11 @@ export function createRedactor(secrets: Iterable<string>): Redactor {
 
 function formsOf(secret: string): string[] {
   const lines = secret.split(/\r?\n/).filter((line) => !line.startsWith('-----'));
-  return [secret, ...lines].flatMap((form) => [form, shellQuote(form.replaceAll('\0', '')).slice(1, -1), JSON.stringify(form).slice(1, -1)]);
+  return [secret, ...lines].flatMap((form) => [
+    form,
+    shellQuote(form.replaceAll('\0', '')).slice(1, -1),
+    JSON.stringify(form).slice(1, -1),
+  ]);
 }
 
 /** Takes user:password@ out of URLs. */
