@@ -88,7 +88,7 @@ const chartArtifact = z.strictObject({
   source: plainSource,
 });
 
-export const artifact = z.discriminatedUnion('kind', [fileArtifact, imageArtifact, chartArtifact]);
+const artifact = z.discriminatedUnion('kind', [fileArtifact, imageArtifact, chartArtifact]);
 export type Artifact = z.infer<typeof artifact>;
 export type FileArtifact = z.infer<typeof fileArtifact>;
 export type ImageArtifact = z.infer<typeof imageArtifact>;

@@ -7,7 +7,7 @@ import { BkeError } from '../lib/errors.ts';
  * PEM public keys of bke's releases, the current and the next one. There is none yet: until the project has a release key,
  * bundles are signed by the site that builds them and trusted with --trust-key.
  */
-export const releaseKeys: readonly string[] = [];
+const releaseKeys: readonly string[] = [];
 
 export function builtInKeys(): KeyObject[] {
   return releaseKeys.map((pem) => createPublicKey(pem));

@@ -74,12 +74,10 @@ async function startBke(certificates: TestCertificates): Promise<Running> {
   const source = [process.execPath, new URL('../../bin/bke.ts', import.meta.url).pathname];
   const [program = '', ...first] =
     existsSync(built) && process.env['BKE_BENCH_SOURCE'] === undefined ? [built] : source;
-  const options = [
-    ...['--data-dir', join(dir, 'data'), '--address', '127.0.0.1'],
-    ...['--file-port', String(port), '--chart-port', String(await freePort())],
-    ...['--tls-cert', certificates.certificateFile, '--tls-key', certificates.keyFile],
-  ];
-  return start(program, [...first, 'serve', ...options], port);
+  const places = ['--data-dir', join(dir, 'data'), '--address', '127.0.0.1'];
+  const ports = ['--file-port', String(port), '--chart-port', String(await freePort())];
+  const tls = ['--tls-cert', certificates.certificateFile, '--tls-key', certificates.keyFile];
+  return start(program, [...first, 'serve', ...places, ...ports, ...tls], port);
 }
 
 async function startNginx(certificates: TestCertificates): Promise<Running> {

@@ -8,6 +8,7 @@ import { gzipSync } from 'node:zlib';
 import { pack } from 'tar-stream';
 import { type Content, digestOf, hexOf } from '../../src/lib/digest.ts';
 import { type BuildOptions, type BuiltBundle, buildBundle } from '../../src/release/bundle/build.ts';
+import type { BundleDescription, BundleEntry } from '../../src/release/bundle/description.ts';
 import { parseManifest } from '../../src/release/load-manifest.ts';
 import { mediaType } from '../../src/release/oci/types.ts';
 
@@ -157,4 +158,14 @@ export async function makeSources(folder: string): Promise<string> {
     '- {kind: image, name: image, ref: "docker.io/library/image:1.0", sources: {all: {layout: image}}}',
     '- {kind: chart, name: app, version: 1.2.3, source: {file: app.tgz}}',
   ].join('\n');
+}
+
+/** The first entry of a kind. */
+export function entryOf<Kind extends BundleEntry['kind']>(
+  { entries }: BundleDescription,
+  kind: Kind,
+): Extract<BundleEntry, { kind: Kind }> {
+  const entry = entries.find((each): each is Extract<BundleEntry, { kind: Kind }> => each.kind === kind);
+  if (entry === undefined) throw new Error(`there is no ${kind}`);
+  return entry;
 }

@@ -17,7 +17,7 @@ export interface BundleWork<Result> {
   readonly next?: readonly string[];
 }
 
-export interface WorkTools {
+interface WorkTools {
   readonly signal: AbortSignal;
   readonly onProgress: (progress: Progress) => void;
 }

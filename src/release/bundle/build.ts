@@ -38,7 +38,7 @@ export interface BuildOptions {
   readonly onProgress?: (progress: BuildProgress) => void;
 }
 
-export interface BuildProgress extends Progress {
+interface BuildProgress extends Progress {
   /** resolve counts artifacts, write bytes. */
   readonly phase: 'resolve' | 'write';
 }

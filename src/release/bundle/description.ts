@@ -14,7 +14,7 @@ const fileVariant = z.strictObject({
   manifest: digest,
 });
 
-export const fileEntry = z.strictObject({
+const fileEntry = z.strictObject({
   kind: z.literal('file'),
   name: z.string().min(1),
   version: z.string().min(1),
@@ -22,7 +22,7 @@ export const fileEntry = z.strictObject({
   variants: z.partialRecord(platform, fileVariant),
 });
 
-export const imageEntry = z.strictObject({
+const imageEntry = z.strictObject({
   kind: z.literal('image'),
   name: z.string().min(1),
   /** Full public name with tag, e.g. registry.k8s.io/kube-apiserver:v1.36.3. */
@@ -35,7 +35,7 @@ export const imageEntry = z.strictObject({
   platforms: z.partialRecord(platform, digest),
 });
 
-export const chartEntry = z.strictObject({
+const chartEntry = z.strictObject({
   kind: z.literal('chart'),
   name: z.string().min(1),
   version: z.string().min(1),
@@ -45,7 +45,7 @@ export const chartEntry = z.strictObject({
   manifest: digest,
 });
 
-export const bundleDescription = z.strictObject({
+const bundleDescription = z.strictObject({
   format: z.literal(1),
   name: z.string().min(1),
   version: z.string().min(1),
@@ -62,8 +62,7 @@ export type BundleDescription = z.infer<typeof bundleDescription>;
 export type FileEntry = z.infer<typeof fileEntry>;
 export type FileVariant = z.infer<typeof fileVariant>;
 export type ImageEntry = z.infer<typeof imageEntry>;
-export type ChartEntry = z.infer<typeof chartEntry>;
-export type BundleEntry = FileEntry | ImageEntry | ChartEntry;
+export type BundleEntry = FileEntry | ImageEntry | z.infer<typeof chartEntry>;
 
 /** @param path of the bundle, only for messages. @throws BkeError BKE_BUNDLE_FORMAT */
 export function parseDescription(bytes: Buffer, path: string): BundleDescription {

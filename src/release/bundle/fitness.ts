@@ -5,8 +5,10 @@ import { listed } from '../../lib/text.ts';
 import type { Platform } from '../manifest.ts';
 import type { BundleDescription } from './description.ts';
 
+type Named = Pick<BundleDescription, 'bke' | 'name' | 'version'>;
+
 /** Releases one minor version apart work together (design section 7, "bke itself"). @throws BkeError BKE_BUNDLE_VERSION */
-export function requireVersion({ bke, name, version }: BundleDescription, own: string, path: string): void {
+export function requireVersion({ bke, name, version }: Named, own: string, path: string): void {
   const theirs = semver.parse(bke);
   const ours = semver.parse(own);
   if (theirs !== null && ours !== null && theirs.major === ours.major && Math.abs(theirs.minor - ours.minor) <= 1)

@@ -15,7 +15,7 @@ export interface BundleSummary {
   readonly entries: readonly EntrySummary[];
 }
 
-export interface EntrySummary {
+interface EntrySummary {
   readonly kind: BundleEntry['kind'];
   /** Image names are whole: docker.io/library/x. */
   readonly name: string;

@@ -23,8 +23,6 @@ import { checkSignature, requireTrust, type SignatureState } from './signature.t
 import { indexTar, type TarMember } from './tar-index.ts';
 import { requirePlatforms, requireVersion } from './fitness.ts';
 
-export type { SignatureState } from './signature.ts';
-
 export interface OpenBundleOptions {
   /** Public keys beside the built-in release keys (src/release/trust.ts). */
   readonly trustKeys?: readonly KeyObject[];

@@ -14,7 +14,7 @@ export interface VerifyOptions {
   readonly onProgress?: (progress: Progress) => void;
 }
 
-export interface BundleFault {
+interface BundleFault {
   /** What is affected: entries, or the blob where no entry needs it. */
   readonly item: string;
   readonly message: string;
@@ -60,7 +60,7 @@ async function damagedBlobs(bundle: Bundle, { signal, onProgress }: VerifyOption
 }
 
 /** How an entry is called in messages. */
-export function entryName(entry: BundleEntry): string {
+function entryName(entry: BundleEntry): string {
   return entry.kind === 'image' ? `image ${entry.ref}` : `${entry.kind} ${entry.name} ${entry.version}`;
 }
 

@@ -27,7 +27,7 @@ export function parseChallenge(header: string | undefined): Challenge | undefine
   return { scheme: known, parameters };
 }
 
-export function basicHeader({ username, password }: Credentials): string {
+function basicHeader({ username, password }: Credentials): string {
   return `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
 }
 

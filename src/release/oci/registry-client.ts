@@ -9,7 +9,6 @@ import { RegistryConnection, type RegistryClientOptions } from './registry-conne
 import { acceptedManifests, ownMediaType, type StoredManifest } from './types.ts';
 
 export type { RegistryClientOptions } from './registry-connection.ts';
-export type { BlobUpload, UploadOutcome } from './blob-upload.ts';
 
 /** Errors: BKE_REGISTRY_* and BKE_DISK_FULL, with registry, repository, status and the registry's own message. */
 export interface RegistryClient {

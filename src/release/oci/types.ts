@@ -29,7 +29,7 @@ const imagePlatform = z.looseObject({
   variant: z.string().optional(),
 });
 
-export const descriptor = z.looseObject({
+const descriptor = z.looseObject({
   mediaType: z.string(),
   digest,
   size: z.int().nonnegative(),
@@ -51,7 +51,7 @@ export const imageManifest = z.looseObject({
   config: descriptor,
   layers: z.array(descriptor),
 });
-export type ImageManifest = z.infer<typeof imageManifest>;
+type ImageManifest = z.infer<typeof imageManifest>;
 
 /** A manifest or index as it is stored: the bytes are what counts. */
 export interface StoredManifest {

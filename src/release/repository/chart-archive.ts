@@ -38,7 +38,7 @@ const chartMetadata = z.object({
   dependencies: z.array(dependency).optional(),
   annotations: z.record(text, text).optional(),
 });
-export type ChartMetadata = z.infer<typeof chartMetadata>;
+type ChartMetadata = z.infer<typeof chartMetadata>;
 
 export interface ChartArchive {
   readonly metadata: ChartMetadata;

@@ -8,7 +8,7 @@ import { readRange } from '../../lib/file-range.ts';
 import { type ChartArchive, normalVersion, readChart } from './chart-archive.ts';
 import type { StoredFile } from './store.ts';
 
-export interface IndexedChart extends ChartArchive {
+interface IndexedChart extends ChartArchive {
   readonly file: StoredFile;
 }
 
@@ -54,7 +54,7 @@ export class ChartIndexer {
   }
 }
 
-export async function readChartFile(absolute: string, name: string): Promise<ChartArchive> {
+async function readChartFile(absolute: string, name: string): Promise<ChartArchive> {
   const file = await open(absolute, 'r');
   try {
     return await readChart(readRange(file, 0, (await file.stat()).size), name);

@@ -7,7 +7,7 @@ import type { Area, FileRepository, OpenFile } from './store.ts';
 import { digestOf } from '../../lib/digest.ts';
 
 /** Downloads that are running, over both ports. */
-export interface Streams {
+interface Streams {
   running: number;
   readonly most: number;
 }

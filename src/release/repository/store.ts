@@ -31,7 +31,7 @@ export interface NewFile extends Content {
   readonly path: string;
 }
 
-export interface AddOptions {
+interface AddOptions {
   /** Replace a chart of the same name and version that has other content. */
   readonly force?: boolean;
   readonly signal?: AbortSignal | undefined;

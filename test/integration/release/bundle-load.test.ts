@@ -9,7 +9,7 @@ import { loadBundle } from '../../../src/release/bundle/load.ts';
 import { type Bundle, openBundle } from '../../../src/release/bundle/open.ts';
 import { verifyBundle } from '../../../src/release/bundle/verify.ts';
 import type { RegistryClient } from '../../../src/release/oci/registry-client.ts';
-import { mediaType } from '../../../src/release/oci/types.ts';
+import { imageManifest, mediaType } from '../../../src/release/oci/types.ts';
 import { buildIn, finishLayout, makeLayout, putImage, temporaryFolder } from '../../fakes/release.ts';
 import { startRegistry, type TestRegistry } from './registry.ts';
 
@@ -61,9 +61,7 @@ describe('loading images', () => {
       for (const child of Object.values(platforms)) {
         const manifest = await client.getManifest(repository, child);
         expect(manifest?.digest).toBe(child);
-        const { layers } = JSON.parse(manifest?.bytes.toString() ?? '') as {
-          layers: { digest: `sha256:${string}`; size: number }[];
-        };
+        const { layers } = imageManifest.parse(JSON.parse(manifest?.bytes.toString() ?? ''));
         for (const layer of layers) expect(digestOf(await buffer(client.blob(repository, layer)))).toBe(layer.digest);
       }
     }

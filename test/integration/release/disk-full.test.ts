@@ -13,7 +13,7 @@ import { buildIn, makeLayout, temporaryFolder } from '../../fakes/release.ts';
 import { startRegistry, type TestRegistry } from './registry.ts';
 
 const isRoot = process.getuid?.() === 0;
-if (!isRoot) console.log('not run: a full disk is made with a small tmpfs, and only root may mount one');
+if (!isRoot) process.stdout.write('not run: a full disk is made with a small tmpfs, and only root may mount one\n');
 
 const megabyte = 1024 * 1024;
 let dir: string;

@@ -7,6 +7,7 @@ import { buffer } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { connect } from 'node:tls';
 import { promisify } from 'node:util';
+import { z } from 'zod';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { digestOf } from '../../../src/lib/digest.ts';
 import {
@@ -310,17 +311,18 @@ describe('bke serve', () => {
       [
         'bin/bke.ts',
         'serve',
-        ...[
-          '--data-dir',
-          data,
-          '--address',
-          '127.0.0.1',
-          '--file-port',
-          String(filePort),
-          '--chart-port',
-          String(chartPort),
-        ],
-        ...['--tls-cert', certificates.certificateFile, '--tls-key', certificates.keyFile],
+        '--data-dir',
+        data,
+        '--address',
+        '127.0.0.1',
+        '--file-port',
+        String(filePort),
+        '--chart-port',
+        String(chartPort),
+        '--tls-cert',
+        certificates.certificateFile,
+        '--tls-key',
+        certificates.keyFile,
       ],
       { stdio: ['ignore', 'pipe', 'pipe'] },
     );
@@ -333,23 +335,24 @@ describe('bke serve', () => {
     await run(helm, ['repo', 'add', 'site', url, '--ca-file', certificates.caFile], { env });
     const search = await run(helm, ['search', 'repo', 'site/', '--devel', '-o', 'json'], { env });
     expect(
-      (JSON.parse(search.stdout) as { name: string; version: string }[]).map(
-        ({ name, version }) => `${name} ${version}`,
-      ),
+      z
+        .array(z.object({ name: z.string(), version: z.string() }))
+        .parse(JSON.parse(search.stdout))
+        .map(({ name, version }) => `${name} ${version}`),
     ).toEqual(['site/a 1.0.0-12', 'site/a-b 1.0.0+x']);
     await run(helm, ['pull', 'site/a-b', '--version', '1.0.0+x', '-d', dir], { env });
     await writeFile(join(data, 'charts/late.tgz'), await chart('late', '2.0.0'));
     await run(helm, ['repo', 'update'], { env });
     await run(helm, ['pull', 'site/late', '-d', dir], { env });
     expect((await ask(chartPort, '/charts/index.yaml')).body.toString()).toContain('- late.tgz');
-    const listing = JSON.parse(
+    const listing: unknown = JSON.parse(
       (await ask(chartPort, '/charts/', { headers: { accept: 'application/json' } })).body.toString(),
-    ) as { bad: { file: string }[] };
-    expect(listing.bad.map(({ file }) => file)).toEqual(['half.tgz', 'odd.tgz']);
+    );
+    expect(listing).toMatchObject({ bad: [{ file: 'half.tgz' }, { file: 'odd.tgz' }] });
     const lines = log
       .trim()
       .split('\n')
-      .map((line) => JSON.parse(line) as { msg: string; path?: string; status?: number });
+      .map((line): unknown => JSON.parse(line));
     expect(lines).toContainEqual(expect.objectContaining({ msg: 'request', path: '/index.yaml', status: 200 }));
   });
 

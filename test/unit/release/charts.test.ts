@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { z } from 'zod';
 import { digestOf, hexOf } from '../../../src/lib/digest.ts';
 import { isChartVersion, normalVersion } from '../../../src/release/repository/chart-archive.ts';
 import { renderIndex } from '../../../src/release/repository/charts.ts';
@@ -31,8 +32,15 @@ function add(path: string, bytes: Buffer, force = false): Promise<boolean> {
   return repository.add('charts', content, () => Readable.from([bytes]), { force });
 }
 
-async function indexed(): Promise<Record<string, { version: string; urls: string[]; digest: string }[]>> {
-  return (parse(renderIndex(await repository.charts(), 'charts/').toString()) as { entries: never }).entries;
+const indexFile = z.object({
+  entries: z.record(
+    z.string(),
+    z.array(z.object({ version: z.string(), urls: z.array(z.string()), digest: z.string() })),
+  ),
+});
+
+async function indexed(): Promise<z.infer<typeof indexFile>['entries']> {
+  return indexFile.parse(parse(renderIndex(await repository.charts(), 'charts/').toString())).entries;
 }
 
 describe('the chart index', () => {
@@ -77,7 +85,7 @@ describe('the chart index', () => {
     ]);
     const text = renderIndex({ charts, bad }, 'charts/').toString();
     expect(text).toContain('# not listed: half.tgz is no whole chart archive');
-    expect(Object.keys((parse(text) as { entries: object }).entries)).toEqual(['good']);
+    expect(Object.keys(indexFile.parse(parse(text)).entries)).toEqual(['good']);
   });
 
   it('sorts versions as versions, newest first, and is the same bytes for the same charts', async () => {

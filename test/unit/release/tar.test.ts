@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { open, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { type Header, pack } from 'tar-stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { archiveEnd, decodeHeader, encodeHeader, paddingOf } from '../../../src/release/bundle/tar-header.ts';
