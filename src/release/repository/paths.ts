@@ -31,7 +31,10 @@ async function plainEntry(root: string, path: string, kind: 'file' | 'directory'
   }
 }
 
-/** Makes the folders of `path` below `root`, 0755 whatever the umask; returns the deepest. */
+/**
+ * Makes the folders of `path` below `root`, 0755 whatever the umask; returns the deepest. Below a repository (any root but `/`) they are its own,
+ * and one that a crash left with the mode of the umask is put right: nobody but its maker could read what is in it.
+ */
 export async function makeFolders(root: string, path: string): Promise<string> {
   let folder = root;
   for (const part of path.split('/').filter((name) => name !== '' && name !== '.')) {
@@ -41,7 +44,13 @@ export async function makeFolders(root: string, path: string): Promise<string> {
       await chmod(folder, 0o755);
     } catch (thrown) {
       if (!isErrno(thrown, 'EEXIST')) throw thrown;
+      if (root !== '/') await putRight(folder);
     }
   }
   return folder;
+}
+
+async function putRight(folder: string): Promise<void> {
+  const stat = await lstat(folder);
+  if (stat.isDirectory() && (stat.mode & 0o777) !== 0o755) await chmod(folder, 0o755);
 }
