@@ -2,8 +2,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
-import { ensureDirectory } from '../lib/ensure-directory.ts';
 import { redactUrlLogins } from '../lib/redact.ts';
+import { makeOperationsDirectory } from '../operations/state-dir.ts';
 
 export interface BugReport {
   readonly error: unknown;
@@ -23,7 +23,7 @@ export async function saveBugLog(directory: string, report: BugReport): Promise<
     inspect(report.error, { depth: 4, breakLength: 120, maxStringLength: 4096 }),
   ].join('\n');
   try {
-    await ensureDirectory(directory, 0o700);
+    await makeOperationsDirectory(directory);
     await writeFile(path, `${redactUrlLogins(text)}\n`, { mode: 0o600, flag: 'wx' });
     return path;
   } catch {

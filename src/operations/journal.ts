@@ -5,8 +5,8 @@ import { readdir, unlink } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { OperationAction, OperationEvent } from '../api/events.ts';
-import { ensureDirectory } from '../lib/ensure-directory.ts';
 import { isErrno } from '../lib/errno.ts';
+import { makeOperationsDirectory } from './state-dir.ts';
 
 /** Journals kept; older ones are removed when another operation starts. */
 const kept = 200;
@@ -30,7 +30,7 @@ export function newOperationId(action: OperationAction, now: Date): string {
 
 /** Creates <directory>/<id>.jsonl, 0600 in a folder of 0700. Written at once, so that a crash loses nothing; synced when closed. */
 export async function createJournal(directory: string, id: string): Promise<Journal> {
-  await ensureDirectory(directory, 0o700);
+  await makeOperationsDirectory(directory);
   await prune(directory);
   const path = join(directory, `${id}.jsonl`);
   const file = openSync(path, 'ax', 0o600);

@@ -18,6 +18,17 @@ it('makes what is missing, with the mode, and does not mind what is there', asyn
   expect((await stat(join(directory, 'a'))).mode & 0o777).toBe(0o700);
 });
 
+it('gives the mode that was asked for under a narrow umask', async () => {
+  const before = process.umask(0o077);
+  try {
+    await ensureDirectory(join(directory, 'open/inner'), 0o755);
+  } finally {
+    process.umask(before);
+  }
+  expect((await stat(join(directory, 'open'))).mode & 0o777).toBe(0o755);
+  expect((await stat(join(directory, 'open/inner'))).mode & 0o777).toBe(0o755);
+});
+
 it('ends where the kernel makes no directories, and where a file is in the way', async () => {
   await expect(ensureDirectory('/proc/nowhere/deeper', 0o700)).rejects.toThrow('ENOENT');
   await writeFile(join(directory, 'file'), '');
