@@ -135,7 +135,7 @@ export interface HostFiles {
   remove(path: string): Promise<void>;
   /** Within one directory only: a file moved from elsewhere would keep the security label of where it was. */
   rename(from: string, to: string): Promise<void>;
-  /** Appends and fsyncs; creates with 0600. */
+  /** Appends and fsyncs; creates with 0600. What fails leaves the file as it was. */
   append(path: string, content: string): Promise<void>;
   /** Cuts a file to `size` bytes and fsyncs. */
   truncate(path: string, size: number): Promise<void>;

@@ -1,6 +1,6 @@
 // The files of the machine this process runs on (contract: HostFiles).
 import { constants } from 'node:fs';
-import nodeFileSystem from 'node:fs/promises';
+import nodeFileSystem, { type FileHandle } from 'node:fs/promises';
 import { dirname, isAbsolute, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { BkeError } from '../../lib/errors.ts';
@@ -44,6 +44,18 @@ async function readUpTo(chunks: AsyncIterable<Buffer>, path: string, maxBytes: n
     parts.push(chunk);
   }
   return Buffer.concat(parts);
+}
+
+/** All or nothing: half a line that a full disk left would take the next one with it. */
+async function appendWhole(file: FileHandle, content: string): Promise<void> {
+  const { size } = await file.stat();
+  try {
+    await file.writeFile(content);
+    await file.sync();
+  } catch (thrown) {
+    await file.truncate(size).catch(() => undefined);
+    throw thrown;
+  }
 }
 
 export class LocalFiles implements HostFiles {
@@ -181,8 +193,7 @@ export class LocalFiles implements HostFiles {
       const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW;
       const file = await this.#fs.open(real, flags, 0o600);
       try {
-        await file.writeFile(content);
-        await file.sync();
+        await appendWhole(file, content);
       } finally {
         await file.close();
       }

@@ -31,4 +31,18 @@ describe.skipIf(!isRoot)('on a full disk', () => {
       'old',
     ]);
   });
+
+  test('appending is all or nothing: the next line is whole', async () => {
+    const module = new URL('../../../src/host/local/local-files.ts', import.meta.url).pathname;
+    const code = `
+      const { LocalFiles } = await import('${module}');
+      const files = new LocalFiles();
+      await files.append('${top}/log', 'first\\n');
+      const thrown = await files.append('${top}/log', 'x'.repeat(1 << 20)).catch((error) => error);
+      await files.append('${top}/log', 'second\\n');
+      console.log(JSON.stringify([thrown.code, (await files.read('${top}/log')).toString()]));`;
+    const script = `mount -t tmpfs -o size=64k full ${top}; "$NODE" --input-type=module -e "$CODE"`;
+    const { stdout, stderr } = await inNamespace(script, { CODE: code });
+    expect(JSON.parse(stdout === '' ? JSON.stringify(stderr) : stdout)).toEqual(['BKE_DISK_FULL', 'first\nsecond\n']);
+  });
 });
