@@ -79,13 +79,15 @@ async function observe(host: Host, change: ModuleChange): Promise<Observation<Mo
 
 /** In rounds: a module that another refers to goes after it. Returns what stays. */
 async function unload(host: Host, names: readonly string[]): Promise<string[]> {
-  for (let rest = names; ; ) {
-    const loaded = await loadedModules(host);
-    const present = loaded.filter((module) => rest.includes(module.name));
-    const idle = present.filter((module) => module.references === 0);
-    if (idle.length === 0) return present.map((module) => module.name);
-    for (const { name } of idle) await host.run(['rmmod', name]);
-    rest = rest.filter((name) => !idle.some((module) => module.name === name));
+  const tried = new Set<string>();
+  for (;;) {
+    const loaded = (await loadedModules(host)).filter((module) => names.includes(module.name));
+    const idle = loaded.filter((module) => module.references === 0 && !tried.has(module.name));
+    if (idle.length === 0) return loaded.map((module) => module.name);
+    for (const { name } of idle) {
+      tried.add(name);
+      await host.run(['rmmod', name]);
+    }
   }
 }
 
@@ -96,7 +98,10 @@ async function undo(host: Host, record: ChangeRecord<ModuleChange, ModuleState>)
   if (await serves(host, record.last.name)) return { result: 'kept', why: 'in use by a bridge of this host' };
   const stays = await unload(host, missing);
   if (stays.length === 0) return { result: 'undone' };
-  return { result: 'kept', why: `in use: ${stays.join(', ')} will be gone after the next boot` };
+  return {
+    result: 'kept',
+    why: `in use, or the kernel does not let go of it: ${stays.join(', ')}; gone after the next boot`,
+  };
 }
 
 export const moduleKind: ChangeKind<ModuleChange, ModuleState> = {

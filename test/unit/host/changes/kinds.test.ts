@@ -158,8 +158,17 @@ describe('module', () => {
     expect(await apply({ kind: 'module', name: 'ext4' }, { kind: 'module', name: 'overlay' })).toEqual([false, true]);
     await writeFile(host.at('/proc/modules'), 'overlay 4096 1 - Live 0x0\n');
     expect(await undo()).toEqual({
-      'module:overlay': { result: 'kept', why: 'in use: overlay will be gone after the next boot' },
+      'module:overlay': {
+        result: 'kept',
+        why: 'in use, or the kernel does not let go of it: overlay; gone after the next boot',
+      },
     });
+  });
+
+  test('that has no user and still can not be unloaded is told, not called undone', async () => {
+    await apply({ kind: 'module', name: 'overlay' });
+    await writeFile(host.at('/proc/modules'), 'overlay 4096 0 [permanent], Live 0x0\n');
+    expect((await undo())['module:overlay']).toMatchObject({ result: 'kept', why: expect.stringContaining('overlay') });
   });
 
   test('br_netfilter stays while the host has a bridge', async () => {
