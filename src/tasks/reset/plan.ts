@@ -9,7 +9,7 @@ import { ownUnits } from './own-paths.ts';
 import { choosePaths, keepsRuntime } from './plan-paths.ts';
 import { planRefusals } from './plan-refusals.ts';
 import type { KeptItem, Left, PlanInput, PlanItem, ResetFlags, ResetPlan, Selection } from './reset-plan.ts';
-import { isRuntimeResource, ownMounts, ownNetwork, podProcesses } from './select.ts';
+import { ownMounts, ownNetwork, podProcesses, runtimeResources } from './select.ts';
 
 const volumes = volumePaths.map(({ path }) => path);
 
@@ -90,9 +90,10 @@ function splitRuntime(input: PlanInput): { resources: LedgerResource[]; heldBack
   const { selected } = input.ledger;
   if (!keepsRuntime(input)) return { resources: [...selected], heldBack: [] };
   const containers = input.state.foreignContainers;
+  const held = runtimeResources(selected);
   const namespace = containers[0]?.split('/')[0] ?? '';
   return {
-    resources: selected.filter((resource) => !isRuntimeResource(resource)),
+    resources: selected.filter((resource) => !held.has(resource)),
     heldBack: [
       {
         what: 'containerd, its settings and its data',

@@ -128,5 +128,16 @@ export function isRuntimePath(path: string): boolean {
 
 export function isRuntimeResource({ record: { last } }: Pick<LedgerResource, 'record'>): boolean {
   const path = changePath(last);
-  return path !== undefined && isRuntimePath(path);
+  // containerd ends when the directory of network configurations goes.
+  return path !== undefined && (isRuntimePath(path) || isWithin(path, '/etc/cni'));
+}
+
+/** The container runtime's resources and the directories they lie in. */
+export function runtimeResources(resources: readonly LedgerResource[]): Set<LedgerResource> {
+  const held = resources.filter(isRuntimeResource);
+  const paths = held.flatMap(({ record }) => changePath(record.last) ?? []);
+  const above = resources.filter(
+    ({ record: { last } }) => last.kind === 'directory' && paths.some((path) => isWithin(path, last.path)),
+  );
+  return new Set([...held, ...above]);
 }

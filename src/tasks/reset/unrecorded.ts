@@ -4,7 +4,8 @@ import type { Host } from '../../host/host.ts';
 import type { LedgerView } from '../../host/ledger/ledger.ts';
 import type { KnownPath } from '../../host/state/known-paths.ts';
 import { unitFolder } from '../../host/state/units.ts';
-import { ownPaths, programsFolder } from './own-paths.ts';
+import { programsDir } from '../node/programs.ts';
+import { ownPaths } from './own-paths.ts';
 import type { ResetFlags } from './reset-plan.ts';
 
 /** First words of every unit and configuration file bke writes. */
@@ -12,7 +13,7 @@ const mark = 'Written by bke';
 
 async function isMarked(host: Host, path: string): Promise<boolean> {
   const text = (await host.files.read(path).catch(() => undefined))?.toString('utf8') ?? '';
-  return text.split('\n', 3).some((line) => line.includes(mark)) || text.includes(`${programsFolder}/`);
+  return text.split('\n', 3).some((line) => line.includes(mark)) || text.includes(`${programsDir}/`);
 }
 
 /** containerd with its settings and data, where its unit is bke's. */
@@ -34,7 +35,7 @@ async function programLinks(host: Host): Promise<KnownPath[]> {
   for (const name of await host.files.list(folder)) {
     const path = `${folder}/${name}`;
     if ((await host.files.stat(path))?.type !== 'link') continue;
-    if (!(await host.files.readLink(path)).startsWith(`${programsFolder}/`)) continue;
+    if (!(await host.files.readLink(path)).startsWith(`${programsDir}/`)) continue;
     found.push({ path, kind: 'file', what: 'link to a program bke installed' });
   }
   return found;

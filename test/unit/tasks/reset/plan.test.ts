@@ -207,11 +207,14 @@ describe('a plan', () => {
       }),
       resource({ kind: 'link', path: '/usr/local/bin/containerd-shim-runc-v2', target: '/x' }),
       resource({ kind: 'unit', name: 'containerd.service', text: '', enabled: true, running: true }),
+      resource({ kind: 'zone', path: '/etc/cni/net.d' }),
+      resource({ kind: 'directory', path: '/usr/local/libexec/bke', mode: 0o755 }),
+      resource({ kind: 'directory', path: '/etc/bke', mode: 0o755 }),
       resource({ kind: 'link', path: '/usr/local/bin/crictl', target: '/x' }),
     ];
     const units = [{ name: 'containerd.service', active: 'active', enabled: 'enabled', fragment: '/x' }];
     const plan = planReset(input({ units, foreignContainers: ['mine/a'] }, resources), self);
-    expect(whats(plan)).toEqual(['undo link /usr/local/bin/crictl']);
+    expect(whats(plan)).toEqual(['undo directory /etc/bke', 'undo link /usr/local/bin/crictl']);
     expect(plan.heldBack.map(({ why }) => why)).toEqual([expect.stringContaining('mine/a')]);
     expect(plan.selection.mountTops).not.toContain('/var/lib/containerd');
     const alone = planReset(input({ units }, resources), self);
