@@ -5,7 +5,7 @@ import type { TaskScope } from '../task.ts';
 
 const SYSCTL = 'net.ipv4.ip_local_reserved_ports';
 const LIVE = '/proc/sys/net/ipv4/ip_local_reserved_ports';
-const reservedPortsFile = '/etc/sysctl.d/90-bke-services.conf';
+export const reservedPortsFile = '/etc/sysctl.d/90-bke-services.conf';
 
 /** Adds to what is reserved already; the file has the whole list, because a later file replaces the value of an earlier one. */
 export async function reservePorts(scope: TaskScope, ports: Ports): Promise<void> {
