@@ -1,5 +1,6 @@
 // Tries again what can heal: bounded in number and in time, with growing, jittered pauses.
 import { setTimeout as pause } from 'node:timers/promises';
+import { backOffMs } from './back-off.ts';
 
 export interface RetryOptions {
   /** In all, the first one included. */
@@ -24,14 +25,9 @@ export async function retry<T>(
     try {
       return await work(attempt, Math.max(0, end - performance.now()));
     } catch (error) {
-      const wait = pauseAfter(attempt, options);
+      const wait = backOffMs(attempt, options.pauseMs, options.longestMs);
       if (attempt >= options.attempts || performance.now() + wait >= end || !options.retriable(error)) throw error;
       await pause(wait, undefined, options.signal === undefined ? {} : { signal: options.signal });
     }
   }
-}
-
-function pauseAfter(attempt: number, options: RetryOptions): number {
-  const full = Math.min(options.pauseMs * 2 ** (attempt - 1), options.longestMs ?? 10_000);
-  return full / 2 + (Math.random() * full) / 2;
 }

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { BkeError } from '../../lib/errors.ts';
 import type { Host } from '../host.ts';
 import { runChecked } from '../run-checked.ts';
+import { unitFolder } from '../state/units.ts';
 
-export const unitDirectory = '/etc/systemd/system';
 /** systemd itself gives up on a start or stop after 90 s unless the unit says otherwise. */
 const jobTimeoutMs = 150_000;
 const logLines = 10;
@@ -76,8 +76,8 @@ export async function startAnew(host: Host, name: string): Promise<void> {
 }
 
 async function enablementFolders(host: Host): Promise<string[]> {
-  const names = await host.files.list(unitDirectory);
-  return names.filter((name) => /\.(wants|requires)$/.test(name)).map((name) => join(unitDirectory, name));
+  const names = await host.files.list(unitFolder);
+  return names.filter((name) => /\.(wants|requires)$/.test(name)).map((name) => join(unitFolder, name));
 }
 
 export async function emptyEnablementFolders(host: Host): Promise<string[]> {
@@ -94,7 +94,7 @@ export async function removeEnablement(host: Host, name: string): Promise<void> 
     const path = join(folder, name);
     if ((await host.files.stat(path))?.type !== 'link') continue;
     const target = await host.files.readLink(path);
-    if (target !== join(unitDirectory, name) && target !== `../${name}`) continue;
+    if (target !== join(unitFolder, name) && target !== `../${name}`) continue;
     await host.files.remove(path);
     if ((await host.files.list(folder)).length === 0) await host.files.remove(folder);
   }

@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { digestOf } from '../../lib/digest.ts';
 import type { Host } from '../host.ts';
+import { unitFolder } from '../state/units.ts';
 import type { ChangeKind, ChangeRecord, Keeper, Observation, UndoOutcome, UnitChange } from './change.ts';
 import {
   type FileState,
@@ -21,7 +22,6 @@ import {
   showUnit,
   startAnew,
   systemctl,
-  unitDirectory,
   type UnitProperties,
 } from './systemctl.ts';
 
@@ -36,7 +36,7 @@ interface UnitState {
 }
 
 function pathOf(change: UnitChange): string {
-  return join(unitDirectory, change.name);
+  return join(unitFolder, change.name);
 }
 
 /** The ledger's copy of a change has the digest in place of the text. */

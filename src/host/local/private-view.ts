@@ -1,6 +1,6 @@
 // A view of one directory without anything that is mounted below it: a non-recursive bind mount in a mount namespace of a child process.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { systemPath } from './run.ts';
+import { systemPath } from '../system-path.ts';
 
 /** Covered in the child's own namespace only; it must exist on every Linux. */
 const viewPoint = '/tmp';

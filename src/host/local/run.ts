@@ -3,36 +3,15 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { pipeline, Readable } from 'node:stream';
 import { BkeError } from '../../lib/errors.ts';
+import { TailBuffer } from '../../lib/tail-buffer.ts';
 import { errnoOf } from '../errno.ts';
 import type { RunOptions, RunResult } from '../host.ts';
+import { systemPath } from '../system-path.ts';
 
-export const systemPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 const defaultTimeoutMs = 60_000;
 const defaultOutputBytes = 1 << 20;
 /** After the program itself has ended: how long a child that lives on may keep its output open. */
 const afterlifeMs = 500;
-
-/** The last `limit` bytes of a stream. */
-class Tail {
-  readonly #limit: number;
-  #chunks: Buffer[] = [];
-  #size = 0;
-
-  constructor(limit: number) {
-    this.#limit = limit;
-  }
-
-  readonly add = (chunk: Buffer): void => {
-    this.#chunks.push(chunk);
-    this.#size += chunk.length;
-    while (this.#size - (this.#chunks[0]?.length ?? 0) >= this.#limit) this.#size -= this.#chunks.shift()?.length ?? 0;
-  };
-
-  text(): string {
-    const all = Buffer.concat(this.#chunks);
-    return all.subarray(Math.max(0, all.length - this.#limit)).toString();
-  }
-}
 
 interface Ending {
   readonly exitCode: number;
@@ -102,6 +81,10 @@ function stopError(stop: Stop, program: string, timeoutMs: number, tail: string)
   return new BkeError('BKE_TIMEOUT', `${program} did not end within ${timeoutMs / 1000} s`, { details });
 }
 
+/**
+ * In a group of its own: the deadline reaches its children too, and Ctrl-C at the terminal is for bke alone. Where bke itself ends at once
+ * (a second Ctrl-C, KILL) a program without `signal` goes on to its end: half a useradd is worse than a late one, and its intent is recorded.
+ */
 function start(argv: readonly [string, ...string[]], options: RunOptions): ChildProcess {
   const [program, ...args] = argv;
   return spawn(program, args, {
@@ -137,10 +120,10 @@ export async function runProgram(argv: readonly [string, ...string[]], options: 
   const [program] = argv;
   if (options.signal?.aborted === true) throw new BkeError('BKE_CANCELLED', `cancelled before ${program} ran`);
   const child = start(argv, options);
-  const stdout = new Tail(options.maxOutputBytes ?? defaultOutputBytes);
-  const stderr = new Tail(options.maxOutputBytes ?? defaultOutputBytes);
-  child.stdout?.on('data', stdout.add);
-  child.stderr?.on('data', stderr.add);
+  const stdout = new TailBuffer(options.maxOutputBytes ?? defaultOutputBytes);
+  const stderr = new TailBuffer(options.maxOutputBytes ?? defaultOutputBytes);
+  child.stdout?.on('data', (chunk: Buffer) => stdout.push(chunk));
+  child.stderr?.on('data', (chunk: Buffer) => stderr.push(chunk));
   const stop: Stop = { reason: undefined, failure: undefined };
   const watching = watch(child, stop, options);
   feed(child, options.input, (error) => {
@@ -149,9 +132,9 @@ export async function runProgram(argv: readonly [string, ...string[]], options: 
   });
   try {
     const { exitCode } = await ended(child);
-    const stopped = stopError(stop, program, options.timeoutMs ?? defaultTimeoutMs, stderr.text());
+    const stopped = stopError(stop, program, options.timeoutMs ?? defaultTimeoutMs, stderr.toString());
     if (stopped !== undefined) throw stopped;
-    return { exitCode, stdout: stdout.text(), stderr: stderr.text() };
+    return { exitCode, stdout: stdout.toString(), stderr: stderr.toString() };
   } catch (thrown) {
     const failure = startFailure(thrown);
     if (failure === undefined) throw thrown;

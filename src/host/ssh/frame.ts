@@ -1,4 +1,5 @@
 // Takes what is ours out of a channel's output: everything between the two marks that the script on the host prints around it.
+import { TailBuffer } from '../../lib/tail-buffer.ts';
 
 /** Kept of what came before the begin mark: enough to tell why it did not come. */
 const noiseKept = 4096;
@@ -82,35 +83,5 @@ export class FrameReader {
     if (lineEnd < 0) return undefined;
     this.#value = data.toString('latin1', at + mark.length, lineEnd);
     return data.subarray(lineEnd + 1);
-  }
-}
-
-/** Keeps the last `limit` bytes of what is pushed. */
-class TailBuffer {
-  readonly #limit: number;
-  #chunks: Buffer[] = [];
-  #size = 0;
-
-  constructor(limit: number) {
-    this.#limit = limit;
-  }
-
-  push(chunk: Buffer): void {
-    if (chunk.length === 0) return;
-    this.#chunks.push(chunk);
-    this.#size += chunk.length;
-    if (this.#size > 2 * this.#limit + 65_536) this.#trim();
-  }
-
-  toString(): string {
-    this.#trim();
-    return this.#chunks[0]?.toString('utf8') ?? '';
-  }
-
-  #trim(): void {
-    const all = Buffer.concat(this.#chunks);
-    const kept = all.subarray(Math.max(0, all.length - this.#limit));
-    this.#chunks = [kept];
-    this.#size = kept.length;
   }
 }

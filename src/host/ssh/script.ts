@@ -5,9 +5,7 @@
 // So nothing that start-up files print or read can be taken for ours, and a sudo password never meets the payload.
 import { shellQuoteOneLine } from '../../lib/quote.ts';
 import type { RunOptions } from '../host.ts';
-
-/** The same for every program bke runs on a host. */
-const hostPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+import { systemPath } from '../system-path.ts';
 
 export type SudoMode =
   /** Fails at once where sudo wants a password. */
@@ -28,7 +26,7 @@ export function startLine(nonce: string, sudo: SudoMode): string {
   const clean = `env -i PATH="$PATH" LC_ALL=C /bin/sh -c "$1" "$0"`;
   const asRoot = sudo === 'with-password' ? `sudo -S -p "$0-password:"` : 'sudo -n';
   const become = [
-    `PATH=${hostPath}; LC_ALL=C; export PATH LC_ALL`,
+    `PATH=${systemPath}; LC_ALL=C; export PATH LC_ALL`,
     `if test "$(id -u)" -eq 0; then exec ${clean}; else exec ${asRoot} -- ${clean}; fi`,
   ].join('; ');
   // $n is a newline and $h root's home for the script; the group is what is signalled to end the program and its children.
@@ -48,7 +46,7 @@ export const noDirectory = 'no-directory';
 export function programScript(argv: readonly string[], options: Pick<RunOptions, 'cwd' | 'env'>): string {
   const variables = Object.entries(options.env ?? {}).map(([name, value]) => shellQuoteOneLine(`${name}=${value}`));
   const words = argv.map(shellQuoteOneLine);
-  const run = ['env', '-i', `PATH=${hostPath}`, 'LC_ALL=C', 'HOME="$h"', ...variables, ...words].join(' ');
+  const run = ['env', '-i', `PATH=${systemPath}`, 'LC_ALL=C', 'HOME="$h"', ...variables, ...words].join(' ');
   return `if cd ${shellQuoteOneLine(options.cwd ?? '/')}; then ${run}; x=$?; else x=${noDirectory}; fi; ${endMark}`;
 }
 

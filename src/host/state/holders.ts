@@ -1,5 +1,6 @@
 // Which processes hold a mount: their directories, open files and mapped files, read from /proc only, so that a dead file system can't block it.
 import type { Host } from '../host.ts';
+import { isWithin } from './mounts.ts';
 
 export interface Holder {
   readonly pid: number;
@@ -9,10 +10,6 @@ export interface Holder {
 }
 
 const maxHolders = 20;
-
-function under(path: string, mountPoint: string): boolean {
-  return path === mountPoint || path.startsWith(`${mountPoint}/`);
-}
 
 async function linkTarget(host: Host, path: string): Promise<string> {
   try {
@@ -29,12 +26,12 @@ async function heldBy(host: Host, pid: string, mountPoint: string): Promise<stri
     ['exe', 'running program'],
   ] as const) {
     const target = await linkTarget(host, `/proc/${pid}/${name}`);
-    if (under(target, mountPoint)) return `${title} ${target}`;
+    if (isWithin(target, mountPoint)) return `${title} ${target}`;
   }
   const files = await host.files.list(`/proc/${pid}/fd`).catch(() => []);
   for (const file of files) {
     const target = await linkTarget(host, `/proc/${pid}/fd/${file}`);
-    if (under(target, mountPoint)) return `open file ${target}`;
+    if (isWithin(target, mountPoint)) return `open file ${target}`;
   }
   return undefined;
 }

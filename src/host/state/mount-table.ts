@@ -1,7 +1,7 @@
 // The mounts of this host and what they mean for a reset: which can hang, which the user mounts at boot, what covers a path.
 import type { Host } from '../host.ts';
 import { runBounded } from './bounded.ts';
-import { isWithin, type Mount, parseMountInfo } from './mounts.ts';
+import { decodePath, isWithin, type Mount, parseMountInfo } from './mounts.ts';
 
 export async function readMounts(host: Host): Promise<Mount[]> {
   const text = await host.files.read('/proc/self/mountinfo', { maxBytes: 64 << 20 });
@@ -48,9 +48,7 @@ export function fstabMountPoints(text: string): Set<string> {
     const fields = line.trim().split(/\s+/);
     const point = fields[1];
     if (point === undefined || fields[0]?.startsWith('#') === true || !point.startsWith('/')) continue;
-    const decoded = point.replaceAll(/\\(0\d\d|1[0-7]\d)/g, (_, octal: string) =>
-      String.fromCharCode(Number.parseInt(octal, 8)),
-    );
+    const decoded = decodePath(point);
     points.add(decoded.length > 1 ? decoded.replace(/\/+$/, '') : decoded);
   }
   return points;

@@ -16,8 +16,8 @@ export interface Mount {
   readonly superOptions: readonly string[];
 }
 
-/** The kernel writes space, tab, newline and backslash as octal. */
-function decode(field: string): string {
+/** The kernel, and fstab(5), write space, tab, newline and backslash as octal. */
+export function decodePath(field: string): string {
   return field.replaceAll(/\\(0\d\d|1[0-7]\d)/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
 }
 
@@ -31,12 +31,12 @@ function parseLine(line: string): Mount | undefined {
     id: Number(id),
     parent: Number(parent),
     device: device ?? '',
-    root: decode(root),
-    mountPoint: decode(mountPoint),
+    root: decodePath(root),
+    mountPoint: decodePath(mountPoint),
     options: (options ?? '').split(','),
     propagation: fields.slice(6, separator),
-    fileSystem: decode(fileSystem),
-    source: decode(source ?? ''),
+    fileSystem: decodePath(fileSystem),
+    source: decodePath(source ?? ''),
     superOptions: (superOptions ?? '').split(','),
   };
 }

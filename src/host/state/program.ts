@@ -1,8 +1,7 @@
 // Running programs a host may lack: no program and no answer mean 'nothing known', never an error of the scan.
 import type { z } from 'zod';
 import type { Host, RunOptions } from '../host.ts';
-
-const programFolders = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin'];
+import { programFolders } from '../system-path.ts';
 
 /** Full path of a program of the host; undefined where it has none. */
 export async function findProgram(host: Host, name: string): Promise<string | undefined> {
