@@ -60,11 +60,19 @@ const repositoryPath = z
     error: 'must be a relative path of letters, digits and . _ + @ ~ -, without . and .. parts',
   });
 
+/** Name or version of a file: folders on hosts are called by them, so that nothing in them may lead elsewhere. */
+export const pathPart = z
+  .string()
+  .min(1, { abort: true })
+  .regex(/^\w[\w.+~-]*$/, {
+    error: 'must begin with a letter or digit and have only letters, digits and . _ + ~ -',
+  });
+
 const fileArtifact = z.strictObject({
   kind: z.literal('file'),
   /** Logical name, e.g. kubelet, containerd; unique with version. */
-  name: z.string().min(1),
-  version: z.string().min(1),
+  name: pathPart,
+  version: pathPart,
   /** Path in the file repository; `{platform}` becomes e.g. linux/amd64: kubernetes/v1.36.3/{platform}/kubelet. Without it one file serves all platforms. */
   path: repositoryPath,
   /** binary: placed as it is, 0755; archive: .tar, .tar.gz or .tar.zst; manifest: Kubernetes YAML; other. */

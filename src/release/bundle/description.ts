@@ -1,7 +1,7 @@
 // bundle.json: what a bundle says about itself. It is signed, and every byte of the bundle follows from its digests (design section 6).
 import { z } from 'zod';
 import { BkeError } from '../../lib/errors.ts';
-import { digest, platform } from '../manifest.ts';
+import { digest, pathPart, platform } from '../manifest.ts';
 
 const size = z.int().nonnegative();
 const content = { digest, size };
@@ -16,8 +16,8 @@ const fileVariant = z.strictObject({
 
 const fileEntry = z.strictObject({
   kind: z.literal('file'),
-  name: z.string().min(1),
-  version: z.string().min(1),
+  name: pathPart,
+  version: pathPart,
   type: z.enum(['binary', 'archive', 'manifest', 'other']),
   variants: z.partialRecord(platform, fileVariant),
 });

@@ -106,6 +106,16 @@ describe('a release manifest', () => {
     ]);
   });
 
+  it('refuses a name or version that would lead out of the folder that is called by it', () => {
+    const lead = 'must begin with a letter or digit and have only letters, digits and . _ + ~ -';
+    expect(mistakes(releaseYaml(file.replace('version: v1.36.3', 'version: 1/../../x')))).toEqual([
+      expect.stringContaining(`spec.artifacts[0].version: ${lead}`),
+    ]);
+    expect(mistakes(releaseYaml(file.replace('name: kubelet', 'name: ../kubelet')))).toEqual([
+      expect.stringContaining(`spec.artifacts[0].name: ${lead}`),
+    ]);
+  });
+
   it('does not let aliases blow a file up', () => {
     const bomb = [
       'a: &a [x, x, x]',
