@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { chmod, copyFile, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { build } from 'esbuild';
+import { build, type Plugin } from 'esbuild';
 import { execa } from 'execa';
 import { bundledAssets } from './assets.ts';
 import { writeNotice } from './notice.ts';
@@ -21,7 +21,7 @@ async function nodeBase(architecture: Architecture, cache: string): Promise<stri
   const name = `node-linux-${architectures[architecture]}`;
   const installed = join(root, 'node_modules', name, 'bin/node');
   if (await stat(installed).catch(() => undefined)) return installed;
-  const lock = JSON.parse(await readFile(join(root, 'package-lock.json'), 'utf8')) as Lock;
+  const lock: Lock = JSON.parse(await readFile(join(root, 'package-lock.json'), 'utf8'));
   const entry = lock.packages[`node_modules/${name}`];
   if (entry?.version === undefined || entry.integrity === undefined)
     throw new Error(`${name} is not in package-lock.json`);
@@ -66,7 +66,7 @@ async function bundleSource(out: string, version: string): Promise<void> {
 }
 
 /** The entry awaits main() at top level, which CommonJS can't: the binary starts it through a promise instead. */
-const topLevelAwaitEntry: import('esbuild').Plugin = {
+const topLevelAwaitEntry: Plugin = {
   name: 'entry',
   setup(setup) {
     setup.onLoad({ filter: /bin\/bke\.ts$/ }, async (args) => {
@@ -122,9 +122,9 @@ async function buildBinary(architecture: Architecture, bundle: string, work: str
   return out;
 }
 
-const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { version: string };
+const { version }: { version: string } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
 const wanted = process.argv.slice(2);
-const targets = (Object.keys(architectures) as Architecture[]).filter((a) => wanted.length === 0 || wanted.includes(a));
+const targets = (['amd64', 'arm64'] as const).filter((a) => wanted.length === 0 || wanted.includes(a));
 const cache = join(process.env['BKE_CACHE'] ?? join(process.env['HOME'] ?? '/root', '.cache/bke'), 'node');
 const work = await mkdtemp(join(tmpdir(), 'bke-build-'));
 try {

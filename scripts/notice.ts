@@ -34,7 +34,7 @@ export async function writeNotice(metafile: Metafile, out: string): Promise<void
 }
 
 async function notice(folder: string): Promise<string> {
-  const manifest = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as PackageJson;
+  const manifest: PackageJson = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'));
   const licence = manifest.license ?? 'unknown';
   if (!licence.split(' OR ').some((one) => allowed.has(one.replaceAll(/[()]/g, '')))) {
     // ssh2 and its asn1 helper state MIT in the old form; anything else needs a person's look.

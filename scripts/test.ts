@@ -71,7 +71,7 @@ async function run(stage: Stage): Promise<Count> {
 async function counted(report: string, ok: boolean): Promise<Count> {
   const text = await readFile(report, 'utf8').catch(() => undefined);
   if (text === undefined) return { passed: 0, failed: 1, skipped: 0 };
-  const json = JSON.parse(text) as { numPassedTests: number; numFailedTests: number; numPendingTests: number };
+  const json: { numPassedTests: number; numFailedTests: number; numPendingTests: number } = JSON.parse(text);
   return {
     passed: json.numPassedTests,
     failed: ok ? json.numFailedTests : Math.max(json.numFailedTests, 1),

@@ -7,7 +7,7 @@ import { readFile } from 'node:fs/promises';
  */
 export async function readAsset(name: string): Promise<Buffer> {
   const sea = await import('node:sea');
-  if (sea.isSea()) return Buffer.from(sea.getRawAsset(name) as ArrayBuffer);
+  if (sea.isSea()) return Buffer.from(sea.getRawAsset(name));
   return readFile(new URL(`../../${name}`, import.meta.url));
 }
 

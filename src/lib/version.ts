@@ -6,5 +6,6 @@ export async function bkeVersion(): Promise<string> {
   if (typeof BKE_VERSION === 'string') return BKE_VERSION;
   const { readFile } = await import('node:fs/promises');
   const text = await readFile(new URL('../../package.json', import.meta.url), 'utf8');
-  return (JSON.parse(text) as { version: string }).version;
+  const { version }: { version: string } = JSON.parse(text);
+  return version;
 }
