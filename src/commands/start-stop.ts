@@ -31,13 +31,15 @@ async function control(context: CommandContext, verb: 'start' | 'stop'): Promise
   const { BkeError } = await import('../lib/errors.ts');
   const { readSettings } = await import('../tasks/services/records.ts');
   const { controlPhase } = await import('../tasks/services/control.ts');
-  const { runOnThisHost } = await import('./init/run.ts');
+  const { runOnThisHost } = await import('./host-operation.ts');
+  const { requireRoot } = await import('./require-root.ts');
   const host = await context.openLocalHost();
   try {
     const settings = await readSettings(host);
     if (settings === undefined) {
       throw new BkeError('BKE_NOT_INITIALISED', 'this host has no local services', { hint: 'bke init sets them up.' });
     }
+    requireRoot(`bke ${verb}`);
     const { hostname } = await import('node:os');
     const phase = controlPhase(verb, { host: host.name, hostname: hostname(), settings, now: context.now() });
     await runOnThisHost(context, {

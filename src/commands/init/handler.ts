@@ -10,10 +10,10 @@ import type { Platform } from '../../release/platforms.ts';
 import type { ProgramArtifact } from '../../tasks/node/programs.ts';
 import { scopeOfPhase, servicesPhases } from '../../tasks/services/phases.ts';
 import type { CommandContext } from '../context.ts';
+import { runOnThisHost } from '../host-operation.ts';
 import { type InitContent, openContent } from './content.ts';
 import { parameterLines } from './parameters.ts';
 import { checkServicesHost } from './preflight.ts';
-import { runOnThisHost } from './run.ts';
 import { gatherSettings, type InitSettings } from './settings.ts';
 
 export async function runInit(context: CommandContext, input: CommandInput): Promise<CommandResult> {

@@ -5,7 +5,6 @@ import { openLedger } from '../../host/ledger/ledger.ts';
 import type { Scope } from '../../host/changes/change.ts';
 import { kindOf } from '../../host/changes/kinds.ts';
 import type { CommandInput, CommandResult } from '../../lib/command.ts';
-import { BkeError } from '../../lib/errors.ts';
 import { readInput } from '../../lib/input.ts';
 import { listed } from '../../lib/text.ts';
 import { createJournal, newOperationId } from '../../operations/journal.ts';
@@ -18,6 +17,7 @@ import { throwIncomplete } from '../../tasks/reset/second-look.ts';
 import type { ResetFlags, ResetPlan } from '../../tasks/reset/reset-plan.ts';
 import type { ResetRun, ResetScope } from '../../tasks/reset/reset-scope.ts';
 import type { CommandContext } from '../context.ts';
+import { requireRoot } from '../require-root.ts';
 
 export async function runReset(context: CommandContext, input: CommandInput): Promise<CommandResult> {
   const read = readInput(input);
@@ -26,9 +26,7 @@ export async function runReset(context: CommandContext, input: CommandInput): Pr
     mount: read.flag('mount'),
     purgeVolumes: read.flag('purgeVolumes'),
   };
-  if (process.getuid?.() !== 0) {
-    throw new BkeError('BKE_USAGE', 'bke reset does not run as root', { hint: 'Run the same command with sudo.' });
-  }
+  requireRoot('bke reset');
   const host = await context.openLocalHost();
   try {
     const plan = await prepareReset(host, flags, process.pid);

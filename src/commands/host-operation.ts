@@ -1,15 +1,15 @@
 // Runs an operation on this host under its ledger: the lock first, then the journal; a dry run takes neither.
-import type { OperationAction, Outcome } from '../../api/events.ts';
-import { kindOf } from '../../host/changes/kinds.ts';
-import type { Change, Scope } from '../../host/changes/change.ts';
-import type { Host } from '../../host/host.ts';
-import { openLedger, readLedger } from '../../host/ledger/ledger.ts';
-import { newOperationId } from '../../operations/journal.ts';
-import { runLocalOperation, throwUnlessDone } from '../../operations/local-operation.ts';
-import type { OperationResult, Phase, StepBinding } from '../../operations/operation.ts';
-import { createTaskScope } from '../../operations/task-scope.ts';
-import type { TaskScope } from '../../tasks/task.ts';
-import type { CommandContext } from '../context.ts';
+import type { OperationAction, Outcome } from '../api/events.ts';
+import { kindOf } from '../host/changes/kinds.ts';
+import type { Change, Scope } from '../host/changes/change.ts';
+import type { Host } from '../host/host.ts';
+import { openLedger, readLedger } from '../host/ledger/ledger.ts';
+import { newOperationId } from '../operations/journal.ts';
+import { runLocalOperation, throwUnlessDone } from '../operations/local-operation.ts';
+import type { OperationResult, Phase, StepBinding } from '../operations/operation.ts';
+import { createTaskScope } from '../operations/task-scope.ts';
+import type { TaskScope } from '../tasks/task.ts';
+import type { CommandContext } from './context.ts';
 
 export interface HostOperation {
   readonly host: Host;
