@@ -14,7 +14,6 @@ export interface PhaseProgress {
 export function createPhaseProgress<Scope>(
   emit: Emit,
   phase: Phase<Scope>,
-  now: () => Date,
   isIn: (host: string | undefined) => boolean,
 ): PhaseProgress {
   let left = phase.chains.length;
@@ -24,12 +23,12 @@ export function createPhaseProgress<Scope>(
     left -= 1;
     if (left > 0 || began === undefined) return;
     const outcome = outcomes.has('failed') ? 'failed' : outcomes.has('cancelled') ? 'cancelled' : 'done';
-    emit({ type: 'phase.finished', phase: phase.id, outcome, durationMs: now().getTime() - began });
+    emit({ type: 'phase.finished', phase: phase.id, outcome, durationMs: Math.round(performance.now() - began) });
   };
   return {
     enter: () => {
       if (began !== undefined) return;
-      began = now().getTime();
+      began = performance.now();
       const hosts = phase.chains.flatMap(({ host }) => (host !== undefined && isIn(host) ? [host] : []));
       emit({ type: 'phase.started', phase: phase.id, title: phase.title, hosts });
     },

@@ -27,7 +27,7 @@ interface Run<Scope> extends OperationOptions<Scope> {
 /** Runs all phases and tells how every host ended. Never throws for what steps throw: that is in the result and the events. */
 export async function runOperation<Scope>(options: OperationOptions<Scope>): Promise<OperationResult> {
   const { id, sink, journal, now, phases } = options;
-  const began = now().getTime();
+  const began = performance.now();
   const emit = createEmitter({ operation: id, now, sink, journal });
   const run: Run<Scope> = { ...options, emit, hosts: hostsOf(phases), halted: false };
   emit({
@@ -39,7 +39,7 @@ export async function runOperation<Scope>(options: OperationOptions<Scope>): Pro
     phases: phases.map((phase) => ({ id: phase.id, title: phase.title })),
   });
   for (const segment of segments(phases)) await runSegment(run, segment);
-  const result = resultOf(run, now().getTime() - began);
+  const result = resultOf(run, Math.round(performance.now() - began));
   emit({
     type: 'operation.finished',
     outcome: result.outcome,
@@ -73,7 +73,7 @@ interface Stretch<Scope> {
 async function runSegment<Scope>(run: Run<Scope>, phases: readonly Phase<Scope>[]): Promise<void> {
   const ways = new Map<string | undefined, Stretch<Scope>[]>();
   for (const phase of phases) {
-    const progress = createPhaseProgress(run.emit, phase, run.now, (host) => !progressOf(run, host).out);
+    const progress = createPhaseProgress(run.emit, phase, (host) => !progressOf(run, host).out);
     const limit = createLimit(phase.concurrency ?? Number.POSITIVE_INFINITY);
     for (const chain of phase.chains) {
       const way = ways.get(chain.host) ?? [];

@@ -14,13 +14,13 @@ export interface StepEnd {
   readonly error?: unknown;
 }
 
-type Run<Scope> = Pick<OperationOptions<Scope>, 'signal' | 'dryRun' | 'createScope' | 'now' | 'graceMs'> & {
+type Run<Scope> = Pick<OperationOptions<Scope>, 'signal' | 'dryRun' | 'createScope' | 'graceMs'> & {
   readonly emit: Emit;
 };
 
 /** Never throws: every started step gets its step.finished or step.failed. */
 export async function runStep<Scope>(run: Run<Scope>, place: StepPlace, step: Step<Scope>): Promise<StepEnd> {
-  const began = run.now().getTime();
+  const began = performance.now();
   const { emit } = run;
   emit({ type: 'step.started', ...place, title: step.title, attempt: 1, timeoutMs: step.timeoutMs });
   const state: { changed: boolean; wait: WaitState | undefined; open: boolean } = {
@@ -53,7 +53,7 @@ export async function runStep<Scope>(run: Run<Scope>, place: StepPlace, step: St
   const settled = await settle(async () => step.run(run.createScope(binding)), deadline.signal, run.graceMs ?? 5000);
   clearTimeout(timer);
   state.open = false;
-  const durationMs = run.now().getTime() - began;
+  const durationMs = Math.round(performance.now() - began);
   if (settled.ok) {
     emit({ type: 'step.finished', ...place, changed: state.changed, durationMs });
     return { outcome: 'done', changed: state.changed };

@@ -16,25 +16,27 @@ const repeatMs = 30_000;
  */
 export async function waitUntil(binding: StepBinding, now: () => Date, wait: Wait): Promise<void> {
   const since = now();
+  // The bound holds whatever the wall clock does meanwhile (case J4).
+  const began = performance.now();
   const told: { at: number; cause: string | undefined } = { at: 0, cause: undefined };
   let cause = 'not looked yet';
   const tell = (): void => {
     binding.waitsFor({ for: wait.for, cause, next: wait.next });
-    const waited = now().getTime() - since.getTime();
-    const due = told.at === 0 ? waited >= quietMs : cause !== told.cause || now().getTime() - told.at >= repeatMs;
+    const at = performance.now();
+    const due = told.at === 0 ? at - began >= quietMs : cause !== told.cause || at - told.at >= repeatMs;
     if (!due) return;
-    told.at = now().getTime();
+    told.at = at;
     told.cause = cause;
     const next = wait.next === undefined ? {} : { next: wait.next };
     binding.emit({ type: 'step.waiting', for: wait.for, since: since.toISOString(), cause, ...next });
   };
   try {
     for (;;) {
-      const result = await bounded(wait, since, now, binding);
+      const result = await bounded(wait, began, binding);
       if (result === undefined) throw timeout(wait, cause);
       if (result.ready) return;
       cause = result.cause;
-      const left = since.getTime() + wait.timeoutMs - now().getTime();
+      const left = began + wait.timeoutMs - performance.now();
       if (left <= 0) throw timeout(wait, cause);
       tell();
       await pause(Math.min(left, wait.intervalMs ?? 1000), binding.signal);
@@ -47,13 +49,12 @@ export async function waitUntil(binding: StepBinding, now: () => Date, wait: Wai
 /** A probe that hangs ends with the wait; undefined then. */
 async function bounded(
   wait: Wait,
-  since: Date,
-  now: () => Date,
+  began: number,
   binding: StepBinding,
 ): Promise<Awaited<ReturnType<Wait['probe']>> | undefined> {
   throwIfAborted(binding.signal);
   const over = new AbortController();
-  const left = Math.max(1, since.getTime() + wait.timeoutMs - now().getTime());
+  const left = Math.max(1, began + wait.timeoutMs - performance.now());
   const stop = AbortSignal.any([over.signal, binding.signal]);
   try {
     return await Promise.race([wait.probe(), sleep(left, undefined, { signal: stop })]);

@@ -37,7 +37,7 @@ interface Removal {
 }
 
 function isOver(removal: Removal): boolean {
-  return Date.now() > removal.deadline || removal.options.signal?.aborted === true;
+  return performance.now() > removal.deadline || removal.options.signal?.aborted === true;
 }
 
 function leave(removal: Removal, path: string, why: string): false {
@@ -169,7 +169,7 @@ export async function removeTree(
     mountId: top.mountId,
     removed: 0,
     left: [],
-    deadline: Date.now() + (options.timeoutMs ?? defaultTimeoutMs),
+    deadline: performance.now() + (options.timeoutMs ?? defaultTimeoutMs),
   };
   try {
     await clear(removal, top, path);

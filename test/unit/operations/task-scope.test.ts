@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Change } from '../../../src/host/changes/change.ts';
 import type { Host } from '../../../src/host/host.ts';
 import type { Phase, StepBinding } from '../../../src/operations/operation.ts';
@@ -152,7 +152,9 @@ describe('waiting', () => {
 
   it('tells the cause after 2 s, when it changes, and every 30 s', async () => {
     // A clock that a probe moves on by 1.1 s.
-    let time = Date.parse('2026-11-30T10:15:00Z');
+    let time = 0;
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => time);
+    onTestFinished(() => clock.mockRestore());
     let probes = 0;
     const probe = async () => {
       probes += 1;
@@ -165,7 +167,7 @@ describe('waiting', () => {
     const { events } = await record(
       phaseOf(
         async (scope) => scope.wait(wait),
-        bind(() => new Date(time)),
+        bind(() => new Date('2026-11-30T10:15:00Z')),
       ),
     );
     const waits = events.flatMap((event) => (event.type === 'step.waiting' ? [event] : []));
@@ -180,6 +182,24 @@ describe('waiting', () => {
       since: '2026-11-30T10:15:00.000Z',
       next: 'journalctl -u bke-registry',
     });
+  });
+
+  it('does not end sooner or later because the clock of the host is set', async () => {
+    let wall = Date.parse('2026-11-30T10:15:00Z');
+    let probes = 0;
+    const probe = async () => {
+      probes += 1;
+      wall += probes % 2 === 0 ? -7_200_000 : 3_600_000;
+      return probes > 20 ? ({ ready: true } as const) : ({ ready: false, cause: 'not yet' } as const);
+    };
+    const { result } = await record(
+      phaseOf(
+        async (scope) => scope.wait({ for: 'it', timeoutMs: 5000, intervalMs: 1, probe }),
+        bind(() => new Date(wall)),
+      ),
+    );
+    expect([result.outcome, probes]).toEqual(['done', 21]);
+    expect(result.durationMs).toBeLessThan(5000);
   });
 
   it('ends with the last cause when the time is over, also where the probe hangs', async () => {
