@@ -1,5 +1,5 @@
 // A fresh host of the test bed with the built bke, a small signed bundle and this machine's limits on it.
-import { stat, writeFile } from 'node:fs/promises';
+import { rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { makeRelease, type RunResult, startHosts, type TestHost, type UpOptions } from '../../testbed/index.ts';
@@ -38,7 +38,7 @@ export async function bkeHosts(names: readonly string[], options: UpOptions = {}
   const settings = join(tmpdir(), `bke-bootstrap-${process.pid}.yaml`);
   await writeFile(settings, bootstrapFile);
   const hosts = await startHosts(names, options);
-  return Promise.all(
+  const ready = await Promise.all(
     hosts.map(async (host) => {
       await host.copyIn(binary, '/usr/local/bin/bke');
       await host.copyIn(release.bundle, '/root/bundle.tar');
@@ -46,7 +46,8 @@ export async function bkeHosts(names: readonly string[], options: UpOptions = {}
       await host.copyIn(settings, '/root/bootstrap.yaml');
       return { ...host, bke: (words, options) => host.exec(`bke ${words}`, options) };
     }),
-  );
+  );  await rm(settings);
+  return ready;
 }
 
 /** One host. */
