@@ -37,6 +37,7 @@ async function makeDataDirectories(scope: TaskScope, dataDir: string): Promise<v
   await scope.apply({ kind: 'directory', path: registry, mode: 0o755, owner });
   await scope.apply({ kind: 'directory', path: files, mode: 0o755 });
   await scope.apply({ kind: 'directory', path: charts, mode: 0o755 });
-  await scope.apply({ kind: 'directory', path: digests, mode: 0o755, owner });
+  // root's, as everything that loads write by path: the service must not be able to lead them elsewhere by a link.
+  await scope.apply({ kind: 'directory', path: digests, mode: 0o755 });
   for (const path of [registry, files, charts, digests]) await scope.apply({ kind: 'zone', path });
 }

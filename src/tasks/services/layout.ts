@@ -42,7 +42,7 @@ export interface DataPaths {
   readonly registry: string;
   readonly files: string;
   readonly charts: string;
-  /** What the file repository knows about its files. */
+  /** What loads know about the files; the service only reads it. */
   readonly digests: string;
 }
 

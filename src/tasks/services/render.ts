@@ -64,7 +64,6 @@ export async function renderFilesUnit(settings: BootstrapSettings, program: stri
   return fillTemplate(await asset('units/bke-files.service'), {
     command,
     dataDir,
-    digests: dataPaths(dataDir).digests,
     filesPort: String(ports.files),
     chartsPort: String(ports.charts),
     sandbox: await asset('units/service-sandbox.conf'),

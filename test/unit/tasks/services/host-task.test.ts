@@ -56,7 +56,7 @@ describe('what the services stand on', () => {
     expect(await owner('registry')).toBe('990 755');
     expect(await owner('files')).toBe('0 755');
     expect(await owner('charts')).toBe('0 755');
-    expect(await owner('.digests')).toBe('990 755');
+    expect(await owner('.digests')).toBe('0 755');
   });
 
   it('adds its ports to those that are reserved, now and after a boot', async () => {
