@@ -39,14 +39,15 @@ export async function bkeHosts(names: readonly string[], options: UpOptions = {}
   await writeFile(settings, bootstrapFile);
   const hosts = await startHosts(names, options);
   const ready = await Promise.all(
-    hosts.map(async (host) => {
+    hosts.map(async (host): Promise<BkeHost> => {
       await host.copyIn(binary, '/usr/local/bin/bke');
       await host.copyIn(release.bundle, '/root/bundle.tar');
       await host.copyIn(release.trustKey, '/root/bundle.pub');
       await host.copyIn(settings, '/root/bootstrap.yaml');
       return { ...host, bke: (words, options) => host.exec(`bke ${words}`, options) };
     }),
-  );  await rm(settings);
+  );
+  await rm(settings);
   return ready;
 }
 
