@@ -84,7 +84,7 @@ describe('bke reset', () => {
     expect(await difference()).toEqual([]);
   });
 
-  describe('with what is the user’s', () => {
+  describe("with what is the user's", () => {
     beforeAll(() =>
       host.output(`mkdir -p /srv/keep "/srv/my data" /root/.kube; echo canary > /srv/keep/c; echo canary > "/srv/my data/c"
         iptables -N MY-KUBE-RULES; iptables -A INPUT -j MY-KUBE-RULES; iptables -A INPUT -p tcp --dport 22 -j ACCEPT

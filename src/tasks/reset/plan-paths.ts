@@ -83,7 +83,7 @@ function chosenFolders(input: PlanInput, going: FoundPath[], proof: boolean): Ke
     else if (!gone && !stays.every((name) => folders.has(`${path}/${name}`))) {
       kept.push({
         what: `${path}: ${stays.join(', ')}`,
-        why: 'no record says that it is bke’s, and its name is not known as Kubernetes’',
+        why: "no record says that it is bke's, and its name is not known as Kubernetes'",
       });
     }
   }

@@ -66,8 +66,8 @@ function networkItems(state: HostState): PlanItem[] {
   const own = ownNetwork(state.network);
   const item = (what: string, why: string): PlanItem => ({ group: 'network', action: 'remove', what, why });
   return [
-    ...own.namespaces.map((name) => item(`network namespace ${name}`, 'a pod’s')),
-    ...own.servers.map(({ endpoint }) => item(`virtual server ${endpoint}`, 'on kube-proxy’s link')),
+    ...own.namespaces.map((name) => item(`network namespace ${name}`, "a pod's")),
+    ...own.servers.map(({ endpoint }) => item(`virtual server ${endpoint}`, "on kube-proxy's link")),
     ...own.policyRules.map(({ rule, maker }) => item(`routing rule ${rule.priority} (IPv${rule.family})`, maker)),
     ...own.routes.map(({ route, maker }) => item(`route ${route.destination} table ${route.table}`, maker)),
     ...own.links.map(({ link, maker }) => item(`link ${link.name} (${link.kind})`, maker)),
@@ -80,7 +80,7 @@ function networkItems(state: HostState): PlanItem[] {
         'by the names Kubernetes and its network programs use',
       ),
     ),
-    ...own.nftTables.map(({ family, name }) => item(`nft table ${family} ${name}`, 'a table of Kubernetes’ own')),
+    ...own.nftTables.map(({ family, name }) => item(`nft table ${family} ${name}`, "a table of Kubernetes' own")),
     ...own.sets.map((name) => item(`ipset ${name}`, 'by the names Kubernetes and its network programs use')),
   ];
 }
@@ -97,7 +97,7 @@ function splitRuntime(input: PlanInput): { resources: LedgerResource[]; heldBack
     heldBack: [
       {
         what: 'containerd, its settings and its data',
-        why: `containers that are not Kubernetes’ run in it and would end: ${listedShort(containers, 10)}`,
+        why: `containers that are not Kubernetes' run in it and would end: ${listedShort(containers, 10)}`,
         see: `ctr -n ${namespace} containers list`,
       },
     ],
@@ -113,7 +113,7 @@ function unansweredItems({ unreachable }: HostState): Left[] {
 
 function keptPrograms(state: HostState): KeptItem[] {
   return state.packagedKubelet
-    ? [{ what: 'the kubelet package', why: 'the system’s package manager installed it; it is only stopped' }]
+    ? [{ what: 'the kubelet package', why: "the system's package manager installed it; it is only stopped" }]
     : [];
 }
 
@@ -152,7 +152,7 @@ function released(resources: readonly LedgerResource[]): PlanItem[] {
 }
 
 function unrecordedItems({ unrecorded }: PlanInput): PlanItem[] {
-  const item = (what: string): PlanItem => ({ group: 'record', action: 'remove', what, why: 'bke’s by its mark' });
+  const item = (what: string): PlanItem => ({ group: 'record', action: 'remove', what, why: "bke's by its mark" });
   return [
     ...unrecorded.hosts.map((line) => item(`line ${line} in /etc/hosts`)),
     ...(unrecorded.user === undefined ? [] : [item(`user ${unrecorded.user}`)]),

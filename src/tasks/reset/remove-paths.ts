@@ -119,7 +119,7 @@ async function isEmpty(scope: ResetScope, path: string): Promise<boolean> {
 /** Lines and the user that no ledger tells of. */
 async function removeUnrecorded(scope: ResetScope): Promise<void> {
   const { hosts, user } = scope.run.selection.unrecorded;
-  if (hosts.length > 0) await scope.act('remove bke’s lines in /etc/hosts', () => removeHostsLines(scope.host));
+  if (hosts.length > 0) await scope.act("remove bke's lines in /etc/hosts", () => removeHostsLines(scope.host));
   if (user === undefined) return;
   await scope.act(`remove user ${user}`, async () => {
     const result = await runBounded(scope.host, ['userdel', user], { timeoutMs: 20_000 });

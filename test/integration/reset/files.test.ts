@@ -51,7 +51,7 @@ grep -q 'Nothing to do' /tmp/out && tell says yes`);
     expect(told, `${stdout}${stderr}`).toMatchObject({ rc1: '0', same: 'yes', says: 'yes' });
   });
 
-  it('removes what is known as Kubernetes’ and keeps every file of the user beside it', async () => {
+  it("removes what is known as Kubernetes' and keeps every file of the user beside it", async () => {
     const { told, stderr } = await inSandbox(`${node}${users}
 reset
 for f in ${userFiles.join(' ')}; do [ "$(cat $f 2>/dev/null)" = mine ] || tell lost $f; done
@@ -92,7 +92,7 @@ there purged /var/lib/rancher; there purged2 /opt/local-path-provisioner`);
     expect(told, stderr).toMatchObject({ rc2: '0', listed: 'yes', purged: 'gone', purged2: 'gone' });
   });
 
-  it('removes bke’s own by name and mark where its record was lost, with the services’ data, and no file of the user', async () => {
+  it("removes bke's own by name and mark where its record was lost, with the services' data, and no file of the user", async () => {
     const { told, stdout, stderr } = await inSandbox(`${tree}
 mkdir -p /etc/systemd/system/multi-user.target.wants /usr/local/libexec; echo mine > /usr/local/bin/ctr; echo '10.0.0.1 mine # not bke' >> /etc/hosts; echo mine > /etc/systemd/system/mine.service
 rm -rf /etc/containerd /etc/crictl.yaml; tree > /tmp/before
@@ -144,7 +144,7 @@ describe.skipIf(no !== undefined)('reset with a record', () => {
   const record = (scope: string, list: readonly object[]): string =>
     `record ${scope} ${list.map((change) => `'${JSON.stringify(change)}'`).join(' ')}`;
 
-  it('brings everything back as it was, the user’s own files with Kubernetes’ names included', async () => {
+  it("brings everything back as it was, the user's own files with Kubernetes' names included", async () => {
     const { told, stdout, stderr } = await inSandbox(`${tree}
 mkdir -p /etc/kubernetes/pki /var/lib/kubelet/pods/old /data/registry /srv/keep; echo mine > /etc/kubernetes/pki/ca.crt; echo mine > /etc/kubernetes/admin.conf; echo mine > /var/lib/kubelet/pods/old/f; echo old > /etc/mine.conf
 tree > /tmp/before

@@ -43,7 +43,7 @@ describe.skipIf(no !== undefined)('reset with mounts below the kubelet directory
     },
   );
 
-  it('leaves the user’s own mounts in place where theirs are copied below the kubelet with shared propagation', async () => {
+  it("leaves the user's own mounts in place where theirs are copied below the kubelet with shared propagation", async () => {
     const { told, stderr } = await inSandbox(`${plant}
 mkdir -p /srv/shared /srv/disk ${volume}
 mount --bind /srv/shared /srv/shared; mount --make-shared /srv/shared

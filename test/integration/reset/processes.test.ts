@@ -60,7 +60,7 @@ alive mine pod`);
     expect(told, stderr).toMatchObject({ mine: 'alive', pod: 'ended' });
   });
 
-  it('keeps containerd of bke’s own with all its files while others’ containers run in it, and says so', async () => {
+  it("keeps containerd of bke's own with all its files while others' containers run in it, and says so", async () => {
     const zone = JSON.stringify({ kind: 'zone', path: '/var/lib/containerd' });
     const file = JSON.stringify({
       kind: 'file',

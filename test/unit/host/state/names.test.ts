@@ -30,7 +30,7 @@ describe('links', () => {
     ['kube-ipvs0', 'dummy'],
     ['nodelocaldns', 'dummy'],
     ['kube-bridge', 'bridge'],
-  ])('%s of kind %s is Kubernetes’', (name, kind) => {
+  ])("%s of kind %s is Kubernetes'", (name, kind) => {
     expect(linkMaker(link(name, kind), [])).toBeDefined();
   });
 
@@ -54,7 +54,7 @@ describe('links', () => {
     expect(linkMaker(link(name, kind), [])).toBeUndefined();
   });
 
-  it('takes a veth for a pod’s by the bridge it is a port of', () => {
+  it("takes a veth for a pod's by the bridge it is a port of", () => {
     const all = [link('cni0', 'bridge'), link('docker0', 'bridge')];
     expect(linkMaker(link('veth1', 'veth', 'cni0'), all)).toBe('a pod on cni0');
     expect(linkMaker(link('veth2', 'veth', 'docker0'), all)).toBeUndefined();
@@ -78,7 +78,7 @@ describe('links', () => {
 
 describe('chains, sets, tables and namespaces', () => {
   it.each(['KUBE-SVC-X', 'cali-INPUT', 'CILIUM_FORWARD', 'OLD_CILIUM_INPUT', 'FLANNEL-FWD'])(
-    'chain %s is Kubernetes’',
+    "chain %s is Kubernetes'",
     (name) => {
       expect(isKubernetesChain(name)).toBe(true);
     },
@@ -123,7 +123,7 @@ describe('chains, sets, tables and namespaces', () => {
     expect(idleChains(table(base, { set: { name: 's' } }))).toBeUndefined();
   });
 
-  it('takes only names that begin with cni- for pods’ namespaces', () => {
+  it("takes only names that begin with cni- for pods' namespaces", () => {
     expect(['cni-1', 'cni-2e0f', 'xcni-1', 'netns-1', 'mine', 'cni'].map(isPodNamespace)).toEqual([
       true,
       true,

@@ -45,7 +45,7 @@ describe('processes', () => {
     ['/kubepods-like/c', false],
     ['/mykubepods/c', false],
     ['/user.slice/k8s.io.scope', false],
-  ])('a process in %s is a pod’s: %s', (path, own) => {
+  ])("a process in %s is a pod's: %s", (path, own) => {
     expect(podProcessReason(processOf({ cgroups: [path] }), []) !== undefined).toBe(own);
   });
 

@@ -95,7 +95,7 @@ describe('a plan', () => {
     expect(planReset(input({}), self)).toMatchObject({ items: [], kept: [], refusals: [], heldBack: [] });
   });
 
-  it('leaves names that could be the user’s own alone where nothing shows that Kubernetes was here', () => {
+  it("leaves names that could be the user's own alone where nothing shows that Kubernetes was here", () => {
     const paths = [
       found('/etc/kubernetes/pki/ca.crt'),
       found('/etc/cni/net.d/10-flannel.conflist'),
@@ -131,7 +131,7 @@ describe('a plan', () => {
     ]);
   });
 
-  it('ends pods’ processes but never itself or what started it', () => {
+  it("ends pods' processes but never itself or what started it", () => {
     const pod = ['/kubepods/podx/c'];
     const processes = [
       processOf(1, {}),
@@ -145,7 +145,7 @@ describe('a plan', () => {
     expect(plan.refusals.map(({ hint }) => hint)).toEqual(['Run bke on the host itself.']);
   });
 
-  it('unmounts from the last to the first below Kubernetes’ directories only, and leaves the user’s own', () => {
+  it("unmounts from the last to the first below Kubernetes' directories only, and leaves the user's own", () => {
     const mounts = parseMountInfo(
       [
         '1 0 8:1 / / rw - ext4 /dev/sda rw',
@@ -196,7 +196,7 @@ describe('a plan', () => {
     expect(whats(purged)).toEqual(['remove /opt/local-path-provisioner: pvc-1, pvc-2']);
   });
 
-  it('holds containerd back while others’ containers run in it', () => {
+  it("holds containerd back while others' containers run in it", () => {
     const resources = [
       resource({ kind: 'zone', path: '/var/lib/containerd' }),
       resource({
@@ -242,7 +242,7 @@ describe('a plan', () => {
     expect(stopped({})).toEqual(['kubelet.service', 'bke-registry.service', 'bke-agent.service']);
   });
 
-  it('refuses where a link that goes carries the session or somebody else’s port', () => {
+  it("refuses where a link that goes carries the session or somebody else's port", () => {
     const links = [
       { index: 1, name: 'cni0', kind: 'bridge' },
       { index: 2, name: 'eth1', kind: '', master: 'cni0' },
