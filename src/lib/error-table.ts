@@ -471,7 +471,7 @@ export const errorTable = {
     exit: ExitCode.conflict,
     title: 'The reset would cut something off and did not begin',
     explanation:
-      'Taking away what the message names would end the SSH session the reset was started from, bke itself, or something that is not Kubernetes\u2019. Nothing was changed. The hint says how to make it safe; then run the same command again.',
+      "Taking away what the message names would end the SSH session the reset was started from, bke itself, or something that is not Kubernetes'. Nothing was changed. The hint says how to make it safe; then run the same command again.",
   },
 } as const satisfies Record<string, ErrorEntry>;
 
