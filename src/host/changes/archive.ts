@@ -63,9 +63,14 @@ async function manifestOf(
   return (await host.files.stat(change.source)) === undefined ? {} : readManifest(host, change);
 }
 
-function fits(entry: ManifestEntry, state: FileState): boolean {
-  if (entry.type === 'file') return state.type === 'file' && state.digest === entry.digest && state.mode === entry.mode;
+/** Its content, or where it leads; whatever its mode. */
+function isContentOf(entry: ManifestEntry, state: FileState): boolean {
+  if (entry.type === 'file') return state.type === 'file' && state.digest === entry.digest;
   return entry.type === 'link' && sameContent(state, entry);
+}
+
+function fits(entry: ManifestEntry, state: FileState): boolean {
+  return isContentOf(entry, state) && (entry.type !== 'file' || (state.type === 'file' && state.mode === entry.mode));
 }
 
 function isOpenDirectory(stat: FileStat | undefined): boolean {
@@ -152,16 +157,9 @@ async function removeOne(
   await removeDrafts(host, path);
   const state = await fileState(host, path);
   if (state.type !== 'file' && state.type !== 'link') return undefined;
-  const edited = !ours.some(
-    (entry) => entry.type === state.type && (entry.type !== 'file' || fits({ ...entry, mode: modeOf(state) }, state)),
-  );
-  if (edited) return keeper.moveAside(path);
+  if (!ours.some((entry) => isContentOf(entry, state))) return keeper.moveAside(path);
   await host.files.remove(path);
   return undefined;
-}
-
-function modeOf(state: FileState): number {
-  return state.type === 'file' ? state.mode : 0;
 }
 
 async function undo(

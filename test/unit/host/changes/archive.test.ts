@@ -1,5 +1,5 @@
 // Unpacked archives: what must not be in one is refused before anything is used; exactly its files go again.
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, readlink, symlink, unlink, writeFile } from 'node:fs/promises';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { UndoOutcome } from '../../../../src/host/changes/change.ts';
@@ -118,4 +118,13 @@ test("undone, exactly its files go: another's stay and are named, an edited one 
   expect(outcomes[`directory:${destination}`]).toEqual({ result: 'left', why: 'not empty: theirs' });
   expect(await readFile(host.at(`${destination}/theirs`), 'utf8')).toBe('x');
   expect(await host.files.list(destination)).toEqual(['theirs']);
+});
+
+test('undone, a link that someone leads elsewhere is kept as an edited file is', async () => {
+  await unpack(await makeTar(good));
+  await unlink(host.at(`${destination}/share/current`));
+  await symlink('/opt/theirs', host.at(`${destination}/share/current`));
+  const outcome = (await undo())[`archive:${destination}`];
+  expect(outcome).toMatchObject({ result: 'kept', why: 'edited since: 1 of its files' });
+  expect(await readlink(host.at(outcome?.keptAt ?? ''))).toBe('/opt/theirs');
 });
