@@ -9,7 +9,6 @@ import {
 } from 'node:crypto';
 import { isIP } from 'node:net';
 import type * as X509 from '@peculiar/x509';
-import { ensureReflectMetadata } from './reflect-metadata.ts';
 
 export interface CertificatePair {
   /** PEM, CERTIFICATE. */
@@ -39,7 +38,7 @@ const KEY_ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256' } as const;
 const SIGNING_ALGORITHM = { name: 'ECDSA', hash: 'SHA-256' } as const;
 
 async function loadX509(): Promise<typeof X509> {
-  ensureReflectMetadata();
+  await import('reflect-metadata');
   const x509 = await import('@peculiar/x509');
   x509.cryptoProvider.set(webcrypto);
   return x509;
