@@ -2,7 +2,7 @@
 import type { Step } from '../operations/operation.ts';
 import type { TaskScope } from '../operations/scope.ts';
 
-export type { TaskScope, Wait } from '../operations/scope.ts';
+export type { TaskScope } from '../operations/scope.ts';
 
 export interface Task<Parameters> {
   /** Stable step name, e.g. 'services/registry'. */
