@@ -1,6 +1,6 @@
 // The programs of a Linux system that changes call, at work on the files of a fake host: systemd, shadow's account programs, kmod.
 import { access, mkdir, readdir, readFile, rm, symlink, writeFile, copyFile, appendFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { RunOptions, RunResult } from '../../src/host/host.ts';
 import type { Fate } from './dying-file-system.ts';
 
@@ -34,6 +34,8 @@ export class FakeSystem {
   readonly calls: (readonly string[])[] = [];
   /** Units whose start fails. */
   readonly broken = new Set<string>();
+  /** What other programs answer, by their name. */
+  readonly others = new Map<string, RunResult>();
   /** Users that running processes have: userdel refuses. */
   readonly busyUsers = new Set<string>();
 
@@ -62,8 +64,12 @@ export class FakeSystem {
         await this.#fate.effect();
         return program === 'modprobe' ? this.#modprobe(words[0] ?? '') : this.#rmmod(words[0] ?? '');
       default:
-        return failed(127, `${program}: no such program`);
+        return this.#other(program);
     }
+  }
+
+  #other(program: string): RunResult {
+    return this.others.get(basename(program)) ?? failed(127, `${program}: no such program`);
   }
 
   // --- systemd

@@ -7,11 +7,9 @@ import { pack } from 'tar-stream';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type ContainerRuntimeParameters, containerRuntimeTask } from '../../../../src/tasks/node/container-runtime.ts';
 import type { ProgramArtifact } from '../../../../src/tasks/node/programs.ts';
-import { type FakeSystemd, fakeSystemd } from '../fake-systemd.ts';
-import { type RootedHost, rootedHost } from '../rooted.ts';
+import { type TaskHost, taskHost } from '../../../fakes/task-host.ts';
 
-let machine: RootedHost;
-let systemd: FakeSystemd;
+let machine: TaskHost;
 
 async function archive(files: readonly string[]): Promise<Buffer> {
   const tar = pack();
@@ -59,8 +57,7 @@ async function tree(): Promise<string[]> {
 }
 
 beforeEach(async () => {
-  systemd = fakeSystemd(() => machine.root);
-  machine = await rootedHost(systemd.programs);
+  machine = await taskHost();
 });
 afterEach(() => machine.remove());
 
@@ -83,7 +80,7 @@ describe('the container runtime', () => {
     );
     expect(await text('etc/containerd/site-ca.crt')).toBe('PEM\n');
     expect(await readdir(join(machine.root, 'opt/cni/bin'))).toEqual(['bridge', 'loopback']);
-    expect(systemd.calls).toEqual([
+    expect(machine.systemctlCalls()).toEqual([
       'daemon-reload',
       'enable containerd.service',
       'reset-failed containerd.service',
@@ -93,18 +90,18 @@ describe('the container runtime', () => {
 
   it('is left alone when it is so already', async () => {
     await install();
-    systemd.calls.length = 0;
+    machine.systemctlCalls();
     expect(await install()).toEqual([]);
-    expect(systemd.calls).toEqual([]);
+    expect(machine.systemctlCalls()).toEqual([]);
   });
 
   it('is restarted when its configuration changes, and not when only a mirror is added', async () => {
     await install();
-    systemd.calls.length = 0;
+    machine.systemctlCalls();
     await install({ mirrored: ['docker.io', 'quay.io', 'registry.k8s.io'] });
-    expect(systemd.calls).toEqual([]);
+    expect(machine.systemctlCalls()).toEqual([]);
     await install({ settings: { plugins: { 'io.containerd.cri.v1.runtime': { restrict_oom_score_adj: true } } } });
-    expect(systemd.calls).toContain('restart containerd.service');
+    expect(machine.systemctlCalls()).toContain('restart containerd.service');
   });
 
   it('uses the systemd driver with cgroup v2 only', async () => {
@@ -131,8 +128,7 @@ describe('the container runtime', () => {
     const before = process.umask();
     for (const umask of [0o022, 0o077, 0o000]) {
       await machine.remove();
-      systemd = fakeSystemd(() => machine.root);
-      machine = await rootedHost(systemd.programs);
+      machine = await taskHost();
       await chmod(machine.root, 0o755);
       const wanted = await parameters();
       process.umask(umask);

@@ -8,7 +8,7 @@ import type { HostNeeds } from '../../../../src/tasks/preflight/check.ts';
 import { addressesOf } from '../../../../src/tasks/preflight/host-address.ts';
 import { machineOf, type OwnThings } from '../../../../src/tasks/preflight/machine.ts';
 import { readOwnThings } from '../../../../src/tasks/preflight/own-things.ts';
-import { rootedHost } from '../rooted.ts';
+import { taskHost } from '../../../fakes/task-host.ts';
 
 const needs: HostNeeds = {
   ports: [],
@@ -70,7 +70,7 @@ describe('this machine, as checks see it', () => {
 
 describe('what is ours on a host', () => {
   it('is a unit that says so in its first line', async () => {
-    const machine = await rootedHost();
+    const machine = await taskHost();
     const units = join(machine.root, 'etc/systemd/system');
     await mkdir(units, { recursive: true });
     await writeFile(

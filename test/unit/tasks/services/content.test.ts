@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { BundleDescription } from '../../../../src/release/bundle/description.ts';
 import { contentOf } from '../../../../src/tasks/services/content.ts';
 import { contentText, readContent } from '../../../../src/tasks/services/records.ts';
-import { rootedHost } from '../rooted.ts';
+import { taskHost } from '../../../fakes/task-host.ts';
 
 const digest = `sha256:${'0'.repeat(64)}` as const;
 
@@ -70,7 +70,7 @@ describe('what init needs of a bundle', () => {
     const content = contentOf(bundle(all), 'linux/amd64');
     const text = contentText(content);
     await expect(text).toMatchFileSnapshot(join(import.meta.dirname, 'golden/content.json.golden'));
-    const machine = await rootedHost();
+    const machine = await taskHost();
     await mkdir(join(machine.root, 'etc/bke/services'), { recursive: true });
     await writeFile(join(machine.root, 'etc/bke/services/content.json'), text);
     expect(await readContent(machine.host)).toEqual(content);

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type BootstrapSettings, defaultPorts } from '../../../../src/config/bootstrap.ts';
 import { servicesHostTask } from '../../../../src/tasks/services/host-task.ts';
 import { readSettings } from '../../../../src/tasks/services/records.ts';
-import { type RootedHost, rootedHost } from '../rooted.ts';
+import { type TaskHost, taskHost } from '../../../fakes/task-host.ts';
 
 const settings: BootstrapSettings = {
   hostIP: '10.0.0.5',
@@ -15,9 +15,9 @@ const settings: BootstrapSettings = {
   containerd: { debug: { level: 'warn' } },
 };
 
-let machine: RootedHost;
+let machine: TaskHost;
 beforeEach(async () => {
-  machine = await rootedHost();
+  machine = await taskHost();
   await writeFile(join(machine.root, 'etc/hosts'), '127.0.0.1 localhost\n');
 });
 afterEach(() => machine.remove());

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { compare } from 'bcryptjs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ensurePushLogin } from '../../../../src/tasks/services/push-login.ts';
-import { type RootedHost, rootedHost } from '../rooted.ts';
+import { type TaskHost, taskHost } from '../../../fakes/task-host.ts';
 
-let machine: RootedHost;
+let machine: TaskHost;
 beforeEach(async () => {
-  machine = await rootedHost();
+  machine = await taskHost();
 });
 afterEach(() => machine.remove());
 

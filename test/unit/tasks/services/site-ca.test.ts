@@ -4,15 +4,15 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { generateKey } from '../../../../src/lib/x509.ts';
 import { ensureCertificates, type SiteCertificates } from '../../../../src/tasks/services/site-ca.ts';
-import { type RootedHost, rootedHost } from '../rooted.ts';
+import { type TaskHost, taskHost } from '../../../fakes/task-host.ts';
 
 const start = new Date('2026-11-30T10:00:00Z');
 const later = (days: number): Date => new Date(start.getTime() + days * 86_400_000);
 const parameters = { hostIP: '10.0.0.5', domain: 'deploy.bke.internal', hostname: 'boot', now: start };
 
-let machine: RootedHost;
+let machine: TaskHost;
 beforeEach(async () => {
-  machine = await rootedHost();
+  machine = await taskHost();
 });
 afterEach(() => machine.remove());
 
