@@ -74,6 +74,6 @@ export interface Ledger extends LedgerView {
    * The state directory itself goes at close() when nothing else is in it; what edited files were kept in /var/lib/bke-kept stays.
    */
   remove(folders?: readonly string[]): Promise<LedgerRemoval>;
-  /** Gives up the lock; leaves nothing behind where nothing was recorded. */
+  /** Gives up the lock; leaves nothing behind where nothing was recorded. After it nothing is changed or undone (BKE_CANCELLED). */
   close(): Promise<void>;
 }

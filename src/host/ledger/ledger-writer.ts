@@ -35,6 +35,7 @@ export class LedgerWriter extends ViewOfLedger implements Ledger {
   readonly #path: string;
   #tornAt: number | undefined;
   #begun = false;
+  #closed = false;
   #isEmpty: boolean;
 
   private constructor(host: Host, options: WriterOptions, opened: Opened) {
@@ -186,6 +187,7 @@ export class LedgerWriter extends ViewOfLedger implements Ledger {
   }
 
   async close(): Promise<void> {
+    this.#closed = true;
     await this.#lock.release();
     if (this.exists) return;
     await removeDrafts(this.host, dirname(this.#path));
@@ -197,6 +199,8 @@ export class LedgerWriter extends ViewOfLedger implements Ledger {
   }
 
   async #append(entry: LedgerEntry): Promise<void> {
+    // A step that was given up on may still be at work; what can't be recorded under the lock is not done.
+    if (this.#closed) throw new BkeError('BKE_CANCELLED', 'the operation is over');
     if (!this.#begun) await this.#begin();
     await this.#write(entry);
     this.lives.take(entry);

@@ -279,4 +279,15 @@ describe('the end of the ledger', () => {
     });
     expect(await host.files.list('/var/lib/bke')).toEqual(['theirs']);
   });
+
+  test('after its close nothing is changed or undone: the lock is not ours any more', async () => {
+    const ledger = await openLedger(host, { operation: 'op', command: 'bke init' });
+    await ledger.apply('services', file('/etc/a', 'x'));
+    await ledger.close();
+    await expect(ledger.apply('services', file('/etc/b', 'x'))).rejects.toMatchObject({ code: 'BKE_CANCELLED' });
+    for (const resource of ledger.resources())
+      await expect(ledger.undo(resource)).rejects.toMatchObject({ code: 'BKE_CANCELLED' });
+    expect(await host.files.stat('/etc/a')).toBeDefined();
+    expect(await host.files.stat('/etc/b')).toBeUndefined();
+  });
 });
