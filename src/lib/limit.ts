@@ -18,3 +18,19 @@ export function createLimit(most: number): Limit {
     }
   };
 }
+
+/** `work` on every item, at most `most` at once; a failure stops the start of further ones and is thrown once all running ones have ended. */
+export async function eachLimited<Item>(
+  items: readonly Item[],
+  most: number,
+  work: (item: Item) => Promise<void>,
+): Promise<void> {
+  const limit = createLimit(most);
+  const failures: unknown[] = [];
+  const one = async (item: Item): Promise<void> => {
+    if (failures.length > 0) return;
+    await work(item).catch((thrown: unknown) => failures.push(thrown));
+  };
+  await Promise.all(items.map((item) => limit(() => one(item))));
+  if (failures.length > 0) throw failures[0];
+}

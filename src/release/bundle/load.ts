@@ -1,5 +1,5 @@
 // Loads a bundle: images into a registry, files and charts into the file repository; what is there already is skipped.
-import { mapLimit } from '../../lib/pool.ts';
+import { eachLimited } from '../../lib/limit.ts';
 import type { Content } from '../../lib/digest.ts';
 import { requireFreeSpace } from '../../lib/disk.ts';
 import { localRepository, parseReference } from '../oci/reference.ts';
@@ -151,7 +151,7 @@ class Load {
       sizeOf(missing.map(({ file }) => file)),
       `the files of ${this.#bundle.path}`,
     );
-    await mapLimit(files, this.#options.concurrency ?? 4, (each) => this.#loadFile(repository, each));
+    await eachLimited(files, this.#options.concurrency ?? 4, (each) => this.#loadFile(repository, each));
   }
 
   async #loadFile(repository: FileRepository, { area, file }: FileToLoad): Promise<void> {
@@ -196,8 +196,8 @@ class Load {
       }
     }
     const limit = this.#options.concurrency ?? 4;
-    await mapLimit([...first.values()], limit, (blob) => this.#pushBlob(registry, blob));
-    await mapLimit(again, limit, (blob) => this.#pushBlob(registry, blob));
+    await eachLimited([...first.values()], limit, (blob) => this.#pushBlob(registry, blob));
+    await eachLimited(again, limit, (blob) => this.#pushBlob(registry, blob));
   }
 
   async #pushBlob(registry: RegistryClient, { digest, size, repository, item }: PlacedBlob): Promise<void> {

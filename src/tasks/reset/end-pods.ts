@@ -4,7 +4,7 @@ import { containerdSocket } from '../../host/state/containers.ts';
 import { readPodCgroups, removeCgroup } from '../../host/state/cgroups.ts';
 import { findProgram } from '../../host/state/program.ts';
 import { readProcesses, signalProcess } from '../../host/state/processes.ts';
-import { createLimit } from '../../lib/limit.ts';
+import { eachLimited } from '../../lib/limit.ts';
 import { plural } from '../../lib/text.ts';
 import type { Step } from '../../operations/operation.ts';
 import { runBounded } from '../../host/state/bounded.ts';
@@ -30,16 +30,11 @@ async function removePods(scope: ResetScope): Promise<void> {
   const pods = (await crictl(scope, ['pods', '-q'], 10_000)) ?? [];
   if (pods.length === 0) return;
   await scope.act(`remove ${plural(pods.length, 'pod')}`, async () => {
-    const limit = createLimit(podsAtOnce);
-    await Promise.all(
-      pods.map((id) =>
-        limit(async () => {
-          // What fails here is ended by signal below.
-          await crictl(scope, ['stopp', id], 25_000);
-          await crictl(scope, ['rmp', '--force', id], 25_000);
-        }),
-      ),
-    );
+    await eachLimited(pods, podsAtOnce, async (id) => {
+      // What fails here is ended by signal below.
+      await crictl(scope, ['stopp', id], 25_000);
+      await crictl(scope, ['rmp', '--force', id], 25_000);
+    });
   });
 }
 

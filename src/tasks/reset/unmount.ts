@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { readHolders } from '../../host/state/holders.ts';
 import { isNetworkMount, readMounts } from '../../host/state/mount-table.ts';
 import type { Mount } from '../../host/state/mounts.ts';
-import { createLimit } from '../../lib/limit.ts';
+import { eachLimited } from '../../lib/limit.ts';
 import { shellCommand } from '../../lib/quote.ts';
 import { plural } from '../../lib/text.ts';
 import type { Step } from '../../operations/operation.ts';
@@ -38,19 +38,12 @@ async function cutLoose(scope: ResetScope, mounts: readonly Mount[]): Promise<Re
     (mount) => parents.has(mount.id) && mount.propagation.some((tag) => tag.startsWith('shared:')),
   );
   const covered = new Set<number>();
-  const limit = createLimit(4);
-  await Promise.all(
-    shared.map((mount) =>
-      limit(async () => {
-        // The first in this order is the topmost of its place.
-        if (mounts.find((other) => other.mountPoint === mount.mountPoint)?.id !== mount.id) covered.add(mount.id);
-        else
-          await runBounded(scope.host, ['mount', '-c', '--make-private', '--', mount.mountPoint], {
-            timeoutMs: networkMs,
-          });
-      }),
-    ),
-  );
+  await eachLimited(shared, 4, async (mount) => {
+    // The first in this order is the topmost of its place.
+    if (mounts.find((other) => other.mountPoint === mount.mountPoint)?.id !== mount.id) covered.add(mount.id);
+    else
+      await runBounded(scope.host, ['mount', '-c', '--make-private', '--', mount.mountPoint], { timeoutMs: networkMs });
+  });
   return covered;
 }
 

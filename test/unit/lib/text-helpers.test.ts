@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { formatBytes } from '../../../src/lib/bytes.ts';
 import { formatDuration, parseDuration } from '../../../src/lib/duration.ts';
 import { readInput } from '../../../src/lib/input.ts';
-import { createLimit } from '../../../src/lib/limit.ts';
+import { createLimit, eachLimited } from '../../../src/lib/limit.ts';
 import { distance, nearest } from '../../../src/lib/suggest.ts';
 import {
   camelCase,
@@ -162,6 +162,19 @@ it('a limit runs so many at once, in the order they came, and goes on after a fa
   expect(most).toBe(2);
   expect(order).toEqual([0, 1, 2, 3, 4]);
   expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled', 'fulfilled', 'fulfilled']);
+});
+
+it('work on each of a list stops at the first failure, once what runs has ended', async () => {
+  const begun: number[] = [];
+  const ended: number[] = [];
+  const working = eachLimited([0, 1, 2, 3, 4], 2, async (i) => {
+    begun.push(i);
+    await new Promise((done) => setTimeout(done, i === 1 ? 2 : 10));
+    if (i === 1) throw new Error('one fails');
+    ended.push(i);
+  });
+  await expect(working).rejects.toThrow('one fails');
+  expect({ begun, ended }).toEqual({ begun: [0, 1], ended: [0] });
 });
 
 it('input is read by type, and a wrong name or type is a bug of the handler', () => {
