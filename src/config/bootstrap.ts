@@ -171,7 +171,7 @@ function dataDirProblems(dataDir: string): FieldProblem[] {
   if (!/^[A-Za-z0-9._/-]+$/.test(dataDir))
     return [{ field, message: 'may have letters, digits, dot, dash, underline and / only' }];
   if (/^\/(proc|sys|dev|run|tmp|root|home)\//.test(dataDir)) {
-    return [{ field, message: `${dataDir} does not outlive a boot, or the services' user can not reach it` }];
+    return [{ field, message: `${dataDir} does not outlive a boot, or the services' user cannot reach it` }];
   }
   return [];
 }

@@ -159,7 +159,7 @@ function invalidKeyMessage(issue: z.core.$ZodIssueInvalidKey, schema: z.ZodType)
   const wanted =
     record instanceof z.ZodRecord ? z.toJSONSchema(z.object({ key: record.keyType })).properties?.['key'] : true;
   const pattern = typeof wanted === 'object' && wanted.pattern !== undefined ? `; it must match ${wanted.pattern}` : '';
-  return `${JSON.stringify(issue.input)} can't stand here${pattern}`;
+  return `${JSON.stringify(issue.input)} cannot stand here${pattern}`;
 }
 
 /** The schemas that may hold at `path`: of a union, all that could be meant. */

@@ -110,7 +110,7 @@ export const errorTable = {
   },
   BKE_SSH_KEY_INVALID: {
     exit: ExitCode.invalidInput,
-    title: 'A private key can not be used',
+    title: 'A private key cannot be used',
     explanation:
       'The file named as private key is missing, empty, a public key, damaged, or in a form bke does not read. OpenSSH, PKCS#1, PKCS#8 and SEC1 keys of type ed25519, RSA and ECDSA work. No host was contacted.',
   },
@@ -130,7 +130,7 @@ export const errorTable = {
     exit: ExitCode.remoteHost,
     title: 'The key of a host is not known',
     explanation:
-      'Neither ssh.hostKeys nor a known_hosts file says which key the host has, so bke can not tell it from somebody in between, and sent it nothing. Compare the fingerprint with the one on the host; then write it into ssh.hostKeys, log in once with ssh, or use --accept-new-host-keys.',
+      'Neither ssh.hostKeys nor a known_hosts file says which key the host has, so bke cannot tell it from somebody in between, and sent it nothing. Compare the fingerprint with the one on the host; then write it into ssh.hostKeys, log in once with ssh, or use --accept-new-host-keys.',
   },
   BKE_HOST_KEY_CHANGED: {
     exit: ExitCode.remoteHost,
@@ -146,7 +146,7 @@ export const errorTable = {
   },
   BKE_SSH_SHELL: {
     exit: ExitCode.remoteHost,
-    title: 'An account can not run commands',
+    title: 'An account cannot run commands',
     explanation:
       'The login worked, but no command could be started: the login shell is nologin or restricted, a start-up file (such as .bashrc) ends the shell or waits for something, the password has expired, or the host refuses sessions. The message has what the host printed.',
   },
@@ -173,7 +173,7 @@ export const errorTable = {
     exit: ExitCode.invalidInput,
     title: 'Settings are not valid',
     explanation:
-      'Options or a configuration file have values that can not be used. All of them are listed, each with where it was given. Nothing was done. Correct them and run the same command again.',
+      'Options or a configuration file have values that cannot be used. All of them are listed, each with where it was given. Nothing was done. Correct them and run the same command again.',
   },
   BKE_HOST_ADDRESS_UNKNOWN: {
     exit: ExitCode.invalidInput,
@@ -213,13 +213,13 @@ export const errorTable = {
   },
   BKE_DATA_DIR_CHANGED: {
     exit: ExitCode.conflict,
-    title: 'The data directory can not be changed by running init again',
+    title: 'The data directory cannot be changed by running init again',
     explanation:
       'The store of images, files and charts is at the place the first init was given. Leave --data-dir out, or begin anew with `bke reset --all --mount`.',
   },
   BKE_PULL_FAILED: {
     exit: ExitCode.failed,
-    title: 'An image can not be pulled from the local registry',
+    title: 'An image cannot be pulled from the local registry',
     explanation:
       'After containerd was set up, bke pulls one image by its public name as a proof that names, mirrors, certificates and the store fit together. The message has what containerd said. Usual causes: the site name does not resolve to the services host, a firewall closes the registry port, the clock of the host lies before the certificate begins.',
   },
@@ -426,7 +426,7 @@ export const errorTable = {
   },
   BKE_LEDGER_LOST: {
     exit: ExitCode.failed,
-    title: 'The record of a change can not be read',
+    title: 'The record of a change cannot be read',
     explanation:
       'Something was changed by bke and the part of the ledger in /var/lib/bke/ledger that tells what was there before is missing or damaged. What it is stays as it is; put it back by hand.',
   },

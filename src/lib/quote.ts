@@ -16,6 +16,6 @@ export function shellCommand(argv: readonly string[]): string {
 }
 
 function checked(word: string): string {
-  if (word.includes('\0')) throw new Error('an argument of a command can not hold a NUL byte');
+  if (word.includes('\0')) throw new Error('an argument of a command cannot hold a NUL byte');
   return word;
 }

@@ -111,7 +111,7 @@ export interface CertificateNeed {
 export function whyRenew(pair: CertificatePair, caCertificate: string, need: CertificateNeed): string | undefined {
   const leaf = parse(pair.certificate);
   const ca = parse(caCertificate);
-  if (leaf === undefined || ca === undefined) return 'it can not be read';
+  if (leaf === undefined || ca === undefined) return 'it cannot be read';
   if (!leaf.verify(ca.publicKey)) return 'another CA signed it';
   if (!keyMatches(leaf, pair.key)) return 'it does not belong to its key';
   const missing = need.names.filter((name) => !covers(leaf, name));

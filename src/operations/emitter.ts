@@ -24,7 +24,7 @@ export function createEmitter(options: EmitterOptions): Emit {
     if (problem === undefined) return;
     // A full disk must not stop a reset that is about to empty it: go on without the journal, and say so.
     journal = undefined;
-    emit({ type: 'note', level: 'warning', message: `the journal can't be written any more: ${problem}` });
+    emit({ type: 'note', level: 'warning', message: `the journal cannot be written any more: ${problem}` });
   };
   return emit;
 }

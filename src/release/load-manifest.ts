@@ -13,7 +13,7 @@ export async function loadManifest(path: string, file = path): Promise<ReleaseMa
   const text = await readFile(path, 'utf8').catch((cause: unknown) => {
     const missing = cause instanceof Error && 'code' in cause && cause.code === 'ENOENT';
     const why = missing ? 'there is no such file' : String(cause);
-    throw new BkeError('BKE_MANIFEST_INVALID', `can't read the release manifest ${file}: ${why}`, {
+    throw new BkeError('BKE_MANIFEST_INVALID', `cannot read the release manifest ${file}: ${why}`, {
       cause: missing ? undefined : cause,
     });
   });

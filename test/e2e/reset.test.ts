@@ -131,7 +131,7 @@ describe('bke reset', () => {
     });
   });
 
-  it('names a file that can not be removed, and finishes once it can', async () => {
+  it('names a file that cannot be removed, and finishes once it can', async () => {
     await init();
     const immutable = await host.exec('chattr +i /etc/bke/site-ca.crt');
     if (immutable.exitCode === 0) {

@@ -39,6 +39,6 @@ async function readInputFile(context: CommandContext, path: string): Promise<str
   try {
     return await readFile(resolve(context.cwd, path), 'utf8');
   } catch (cause) {
-    throw new BkeError('BKE_USAGE', `can't read ${path}: ${toError(cause).message}`, { cause });
+    throw new BkeError('BKE_USAGE', `cannot read ${path}: ${toError(cause).message}`, { cause });
   }
 }

@@ -73,7 +73,7 @@ async function readConfigFile(context: CommandContext, name: string | undefined)
   const text = await readFile(path, 'utf8').catch((error: unknown) => {
     throw new BkeError(
       'BKE_CONFIG_INVALID',
-      `${name} can not be read: ${error instanceof Error ? error.message : String(error)}`,
+      `${name} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
     );
   });
   const result = readYaml(text, name, bootstrapFile);

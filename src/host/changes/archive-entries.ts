@@ -37,7 +37,7 @@ async function decompressor(host: Host, source: string) {
 /** The reader's entries are iterable; its types do not say so. */
 function bodyOf(entry: object): AsyncIterable<Uint8Array> {
   if (isIterable(entry)) return entry;
-  throw new Error('an entry of an archive can not be read');
+  throw new Error('an entry of an archive cannot be read');
 }
 
 function isIterable(entry: object): entry is AsyncIterable<Uint8Array> {
@@ -145,7 +145,7 @@ export async function* archiveEntries(host: Host, change: ArchiveChange): AsyncG
 
 function readError(thrown: unknown, source: string): unknown {
   if (thrown instanceof BkeError || !(thrown instanceof Error)) return thrown;
-  return new BkeError('BKE_ARCHIVE_UNSAFE', `${source} can't be read as an archive: ${thrown.message}`, {
+  return new BkeError('BKE_ARCHIVE_UNSAFE', `${source} cannot be read as an archive: ${thrown.message}`, {
     cause: thrown,
   });
 }

@@ -23,7 +23,7 @@ function startFailure(thrown: unknown): { exitCode: number; stderr: string } | u
     return undefined;
   const code = errnoOf(thrown);
   if (code === 'ENOENT') return { exitCode: 127, stderr: 'no such program or working directory' };
-  if (code === 'EACCES' || code === 'ENOEXEC') return { exitCode: 126, stderr: `can't be run (${code})` };
+  if (code === 'EACCES' || code === 'ENOEXEC') return { exitCode: 126, stderr: `cannot be run (${code})` };
   return undefined;
 }
 

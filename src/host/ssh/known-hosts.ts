@@ -20,7 +20,7 @@ export interface KnownHostEntry {
   readonly blob: Buffer;
 }
 
-/** Lines that are no entry (comments, SSH 1 keys, damaged ones) are left out: they can not vouch for a host. */
+/** Lines that are no entry (comments, SSH 1 keys, damaged ones) are left out: they cannot vouch for a host. */
 export function parseKnownHosts(text: string, file: string): KnownHostEntry[] {
   return text.split('\n').flatMap((line, index) => parseLine(line.trim(), file, index + 1) ?? []);
 }

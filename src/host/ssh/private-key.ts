@@ -37,7 +37,7 @@ async function readKeyText(target: SshTarget, source: SshPrivateKey): Promise<st
   } catch (error) {
     throw new BkeError(
       'BKE_SSH_KEY_INVALID',
-      `the private key ${source.file} can not be read: ${toError(error).message}`,
+      `the private key ${source.file} cannot be read: ${toError(error).message}`,
       {
         host: target.name,
         hint: `Check ssh.privateKeyFile of ${target.name}.`,

@@ -44,7 +44,7 @@ export async function upload(
 
 /**
  * The part that runs on the host, as root. Prints one word (and a detail) as its last line.
- * The temporary file is in the same directory, so that it gets the security label of its place and the rename can not cross file systems.
+ * The temporary file is in the same directory, so that it gets the security label of its place and the rename cannot cross file systems.
  */
 function receiveScript(path: string, file: UploadTarget): string {
   const directory = posix.dirname(path);

@@ -145,7 +145,7 @@ async function localFile({ file = '', digest }: Source, folder: string): Promise
       : isErrno(cause, 'EACCES')
         ? 'you may not read it'
         : String(cause);
-    throw new BkeError('BKE_ARTIFACT_UNUSABLE', `can't read ${path}: ${why}`, { cause });
+    throw new BkeError('BKE_ARTIFACT_UNUSABLE', `cannot read ${path}: ${why}`, { cause });
   });
   if (content === undefined) throw new BkeError('BKE_ARTIFACT_UNUSABLE', `there is no file ${path}`);
   if (digest !== undefined && digest !== content.digest) {

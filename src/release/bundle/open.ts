@@ -74,11 +74,11 @@ async function openFile(path: string): Promise<FileHandle> {
   } catch (cause) {
     const code = cause instanceof Error && 'code' in cause ? cause.code : '';
     const known = code === 'ENOENT' ? 'there is no such file' : code === 'EACCES' ? 'you may not read it' : undefined;
-    throw new BkeError('BKE_BUNDLE_UNREADABLE', `can't read the bundle ${path}: ${known ?? String(cause)}`, {
+    throw new BkeError('BKE_BUNDLE_UNREADABLE', `cannot read the bundle ${path}: ${known ?? String(cause)}`, {
       cause: known === undefined ? cause : undefined,
     });
   }
-  throw new BkeError('BKE_BUNDLE_UNREADABLE', `can't read the bundle ${path}: it is no plain file`);
+  throw new BkeError('BKE_BUNDLE_UNREADABLE', `cannot read the bundle ${path}: it is no plain file`);
 }
 
 interface CheckedDescription {

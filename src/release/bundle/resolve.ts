@@ -51,7 +51,7 @@ function unresolvedError(unresolved: readonly Unresolved[]): BkeError {
   const code = unresolved[0]?.code ?? 'BKE_ARTIFACT_UNUSABLE';
   const hint = 'Nothing was written. Mend the sources, or build for fewer platforms with --platform.';
   if (faults.length === 1) return new BkeError(code, faults.join(''), { hint });
-  return new BkeError(code, `the bundle can't be built: ${faults.length} faults in its sources`, {
+  return new BkeError(code, `the bundle cannot be built: ${faults.length} faults in its sources`, {
     details: faults,
     hint,
   });

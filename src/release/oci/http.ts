@@ -92,7 +92,7 @@ export function namingFault(error: Error, url: URL): Error {
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   const certificate = certificateFaults[code];
   if (certificate !== undefined) {
-    return new BkeError('BKE_REGISTRY_TLS', `${url.host} can't be trusted: ${certificate}`, {
+    return new BkeError('BKE_REGISTRY_TLS', `${url.host} cannot be trusted: ${certificate}`, {
       cause: error,
       hint: 'Give the certificate of its CA, or correct the address.',
     });

@@ -24,7 +24,7 @@ export interface Refusal {
 export function refusalError(refusal: Refusal): BkeError {
   const said = ownMessage(refusal.body);
   const where = `${refusal.registry}/${refusal.repository}`;
-  const message = `${where}: can't ${refusal.action}: HTTP ${refusal.status}${said === '' ? '' : `: ${said}`}`;
+  const message = `${where}: cannot ${refusal.action}: HTTP ${refusal.status}${said === '' ? '' : `: ${said}`}`;
   if (/no space left on device|disk quota exceeded/i.test(said)) {
     return new BkeError('BKE_DISK_FULL', `the disk of the registry is full: ${message}`, {
       hint: "Free some space in the registry's data directory, then run the same command again: what arrived is kept.",
@@ -63,7 +63,7 @@ function oneError({ code, message, detail }: RegistryError): string {
 /** A broken connection as the user meets it, once trying again has not helped. */
 export function unreachable(thrown: unknown, registry: string, action: string): unknown {
   if (!(thrown instanceof NetworkError)) return thrown;
-  return new BkeError('BKE_REGISTRY_UNREACHABLE', `${registry}: can't ${action}: ${thrown.message}`, {
+  return new BkeError('BKE_REGISTRY_UNREACHABLE', `${registry}: cannot ${action}: ${thrown.message}`, {
     cause: thrown,
     hint: `Check that ${registry} runs and can be reached from here, then run the same command again.`,
   });

@@ -36,7 +36,7 @@ export async function handle(site: Site, message: IncomingMessage, response: Ser
     return sendText(message, response, { status: 405, body: 'only GET and HEAD\n' });
   }
   const path = pathOf(message.url ?? '');
-  if (path === undefined) return sendText(message, response, { status: 400, body: 'the path can not be decoded\n' });
+  if (path === undefined) return sendText(message, response, { status: 400, body: 'the path cannot be decoded\n' });
   const request = { message, response, path };
   if (path === '/healthz') return sendText(message, response, { status: 200, body: 'ok\n' });
   return site.area === 'charts' ? handleCharts(site, request) : handlePlace(site, request, path);

@@ -28,7 +28,7 @@ export async function readKeyPair(files: CertificateFiles): Promise<KeyPair> {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new BkeError(
       'BKE_CERTIFICATE_UNREADABLE',
-      `can't use certificate ${files.certificate} with key ${files.key}: ${reason}`,
+      `cannot use certificate ${files.certificate} with key ${files.key}: ${reason}`,
       {
         cause,
       },

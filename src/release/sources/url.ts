@@ -27,7 +27,7 @@ async function* fetchFrom(source: UrlSource, start: number): AsyncGenerator<Buff
     yield* resumingReads((offset) => oneConnection(source, offset), start, source.signal);
   } catch (thrown) {
     if (!(thrown instanceof NetworkError)) throw thrown;
-    throw new BkeError('BKE_DOWNLOAD_FAILED', `can't download ${source.url}: ${thrown.message}`, {
+    throw new BkeError('BKE_DOWNLOAD_FAILED', `cannot download ${source.url}: ${thrown.message}`, {
       cause: thrown,
       hint: 'Run the same command again: what arrived is kept.',
     });
@@ -44,7 +44,7 @@ async function* oneConnection(source: UrlSource, offset: number): AsyncGenerator
   }
   if (statusCode !== 200 && statusCode !== 206) {
     discard(response);
-    throw new BkeError('BKE_DOWNLOAD_FAILED', `can't download ${source.url}: HTTP ${statusCode}`);
+    throw new BkeError('BKE_DOWNLOAD_FAILED', `cannot download ${source.url}: HTTP ${statusCode}`);
   }
   try {
     yield* skipping(response, statusCode === 206 ? 0 : offset);
@@ -72,7 +72,7 @@ async function follow(source: UrlSource, offset: number): Promise<IncomingMessag
     if (hop === redirectLimit || url.protocol !== 'https:') {
       throw new BkeError(
         'BKE_DOWNLOAD_FAILED',
-        `can't download ${source.url}: it leads to ${url.href}, which is not followed`,
+        `cannot download ${source.url}: it leads to ${url.href}, which is not followed`,
       );
     }
   }

@@ -168,7 +168,7 @@ async function hasImage(scope: TaskScope, crictl: string, image: string): Promis
 function pullFailed(scope: TaskScope, parameters: PullProofParameters, stderr: string): BkeError {
   return new BkeError(
     'BKE_PULL_FAILED',
-    `${parameters.image} can not be pulled from ${parameters.registryHost}: ${lastLine(stderr)}`,
+    `${parameters.image} cannot be pulled from ${parameters.registryHost}: ${lastLine(stderr)}`,
     {
       host: scope.host.name,
       hint: `See journalctl -u ${unitName} and journalctl -u bke-registry, then run the same command again.`,

@@ -31,7 +31,7 @@ export const diskCheck: Check = {
     const readOnly = wanted.filter(({ free }) => free.readOnly);
     if (readOnly.length > 0) {
       return readOnly.map(({ path, free }) =>
-        error(`${path} can't be written: ${free.fileSystem} is mounted read-only`, 'Mount it writable.'),
+        error(`${path} cannot be written: ${free.fileSystem} is mounted read-only`, 'Mount it writable.'),
       );
     }
     // What is wanted on one file system is wanted together.

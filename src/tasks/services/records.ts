@@ -72,7 +72,7 @@ async function readRecord<T>(host: Host, path: string, schema: z.ZodType<T>): Pr
   if (record.success) return record.data;
   throw new BkeError(
     'BKE_CONFIG_INVALID',
-    `${path} can not be read: ${record.error.issues[0]?.message ?? 'it has another form'}`,
+    `${path} cannot be read: ${record.error.issues[0]?.message ?? 'it has another form'}`,
     {
       host: host.name,
       hint: `Move ${path} away and run bke init with the options of this site.`,

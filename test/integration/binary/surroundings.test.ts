@@ -26,7 +26,7 @@ it('starts without PATH and HOME, with stdin closed', async () => {
   expect(await bke({})).toMatch(version);
 });
 
-it('starts where HOME is missing or can not be written, and TMPDIR is not there', async () => {
+it('starts where HOME is missing or cannot be written, and TMPDIR is not there', async () => {
   expect(await bke({ HOME: '/nowhere', TMPDIR: '/nowhere' })).toMatch(version);
   expect(await bke({ HOME: '/proc' })).toMatch(version);
 });

@@ -77,7 +77,7 @@ describe.runIf(isRoot)('a full disk', () => {
       await expect(loadBundle(bundle, { registry: client })).rejects.toMatchObject({
         code: 'BKE_DISK_FULL',
         message: expect.stringMatching(
-          /^the disk of the registry is full: 127\.0\.0\.1:\d+\/docker\.io\/library\/large: can't push blob sha256:\w+: HTTP 500: .*no space left on device/,
+          /^the disk of the registry is full: 127\.0\.0\.1:\d+\/docker\.io\/library\/large: cannot push blob sha256:\w+: HTTP 500: .*no space left on device/,
         ),
       });
       // The file is gone at once; its blocks are free when the registry's runtime collects the handle it lost in the failed write.

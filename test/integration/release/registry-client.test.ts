@@ -88,7 +88,7 @@ describe('a real registry', () => {
     await expect(client.pushBlob('a/b', wrong)).rejects.toMatchObject({
       code: 'BKE_REGISTRY_REFUSED',
       message: expect.stringMatching(
-        /^127\.0\.0\.1:\d+\/a\/b: can't push blob sha256:\w+: HTTP 400: DIGEST_INVALID: provided digest did not match uploaded content/,
+        /^127\.0\.0\.1:\d+\/a\/b: cannot push blob sha256:\w+: HTTP 400: DIGEST_INVALID: provided digest did not match uploaded content/,
       ),
     });
     const bytes = json({
@@ -102,7 +102,7 @@ describe('a real registry', () => {
     ).rejects.toMatchObject({
       code: 'BKE_REGISTRY_REFUSED',
       message: expect.stringContaining(
-        "can't push manifest v3: HTTP 400: MANIFEST_BLOB_UNKNOWN: blob unknown to registry",
+        'cannot push manifest v3: HTTP 400: MANIFEST_BLOB_UNKNOWN: blob unknown to registry',
       ),
     });
     expect(await uploadsLeft('a/b')).toEqual([]);
@@ -114,18 +114,18 @@ describe('a real registry', () => {
       [
         createRegistryClient({ url }),
         'BKE_REGISTRY_TLS',
-        `127.0.0.1:${port} can't be trusted: its certificate comes from a CA that is not trusted`,
+        `127.0.0.1:${port} cannot be trusted: its certificate comes from a CA that is not trusted`,
       ],
       [
         createRegistryClient({ url, ca: [certificates.ca], username: 'pusher', password: 'wrong' }),
         'BKE_REGISTRY_LOGIN',
-        expect.stringContaining("can't reach the registry: HTTP 401: UNAUTHORIZED: authentication required"),
+        expect.stringContaining('cannot reach the registry: HTTP 401: UNAUTHORIZED: authentication required'),
       ],
       [createRegistryClient({ url, ca: [certificates.ca] }), 'BKE_REGISTRY_LOGIN', expect.stringContaining('HTTP 401')],
       [
         createRegistryClient({ url: `https://127.0.0.1:${await freePort()}` }),
         'BKE_REGISTRY_UNREACHABLE',
-        expect.stringMatching(/^127\.0\.0\.1:\d+: can't reach the registry: 127\.0\.0\.1:\d+: connect ECONNREFUSED/),
+        expect.stringMatching(/^127\.0\.0\.1:\d+: cannot reach the registry: 127\.0\.0\.1:\d+: connect ECONNREFUSED/),
       ],
     ] as const;
     for (const [stranger, code, message] of strangers)
@@ -211,7 +211,7 @@ describe('a connection that breaks', () => {
     try {
       await expect(cut.hasBlob('cut/x', digestOf(blob))).rejects.toMatchObject({
         code: 'BKE_REGISTRY_UNREACHABLE',
-        message: expect.stringMatching(/^127\.0\.0\.1:\d+: can't look for blob sha256:\w+: 127\.0\.0\.1:\d+: \w/),
+        message: expect.stringMatching(/^127\.0\.0\.1:\d+: cannot look for blob sha256:\w+: 127\.0\.0\.1:\d+: \w/),
       });
     } finally {
       cut.close();

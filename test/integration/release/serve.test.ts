@@ -223,7 +223,7 @@ describe('the file server', () => {
     }
   });
 
-  it('takes a new certificate without a restart, and keeps the old one where the new can not be used', async () => {
+  it('takes a new certificate without a restart, and keeps the old one where the new cannot be used', async () => {
     const own = await makeCertificates(join(dir, 'own'));
     const swapped = await start({ tls: { certificate: own.certificateFile, key: own.keyFile } });
     try {
@@ -232,7 +232,7 @@ describe('the file server', () => {
       await swapped.reloadCertificates();
       expect(await fingerprint(swapped.filesPort)).toBe(before);
       expect(warnings.at(-1)).toMatch(
-        /^the old certificate stays in use: can't use certificate \S+tls\.crt with key \S+tls\.key: /,
+        /^the old certificate stays in use: cannot use certificate \S+tls\.crt with key \S+tls\.key: /,
       );
       const next = await makeCertificates(join(dir, 'next'));
       await copyFile(next.certificateFile, own.certificateFile);

@@ -71,7 +71,7 @@ describe('a file from an address', () => {
     const missing = artifact(server.filesPort).replace('/tool"', '/none"');
     await expect(build('missing', missing)).rejects.toMatchObject({
       code: 'BKE_ARTIFACT_UNUSABLE',
-      message: `file tool 1.0.0: can't download https://127.0.0.1:${server.filesPort}/none: HTTP 404`,
+      message: `file tool 1.0.0: cannot download https://127.0.0.1:${server.filesPort}/none: HTTP 404`,
     });
   });
 });

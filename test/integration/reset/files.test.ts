@@ -182,7 +182,7 @@ cat /tmp/out >&2`);
     expect(told, stderr).toMatchObject({ b: '0', s2: 'gone', e2: 'there', c: '0', e3: 'gone', state: 'gone' });
   });
 
-  it('lists a file it can not remove, fails, and finishes once it can', async () => {
+  it('lists a file it cannot remove, fails, and finishes once it can', async () => {
     const { told, stderr } = await inSandbox(`
 mkdir -p /mnt/t; mount -t tmpfs t /mnt/t
 ${record('services', [

@@ -64,7 +64,7 @@ export async function removeGroups(groups: string[]): Promise<void> {
   for (const group of groups) {
     for (const folder of (await tree(group)).reverse()) {
       const gone = await waitUntil(10, () => removed(folder));
-      if (!gone) throw new TestbedError(`cgroup ${folder} can't be removed: it still holds processes`);
+      if (!gone) throw new TestbedError(`cgroup ${folder} cannot be removed: it still holds processes`);
     }
     await rmdir(path.dirname(group)).catch(() => undefined);
   }

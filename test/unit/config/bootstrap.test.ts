@@ -64,8 +64,8 @@ describe('settings of init', () => {
     ['/data/', 'write /data instead of /data/'],
     ['/data/../etc', 'write /etc instead of /data/../etc'],
     ['/da ta', 'may have letters, digits, dot, dash, underline and / only'],
-    ['/root/bke', "/root/bke does not outlive a boot, or the services' user can not reach it"],
-    ['/tmp/bke', "/tmp/bke does not outlive a boot, or the services' user can not reach it"],
+    ['/root/bke', "/root/bke does not outlive a boot, or the services' user cannot reach it"],
+    ['/tmp/bke', "/tmp/bke does not outlive a boot, or the services' user cannot reach it"],
   ])('refuses the data directory %s', (dataDir, message) => {
     expect(check({ dataDir }).problems.map((problem) => problem.message)).toEqual([message]);
   });

@@ -15,7 +15,7 @@ test('tries again until it works', async () => {
   expect({ result, seen }).toEqual({ result: 'done', seen: [1, 2, 3] });
 });
 
-test('stops at the number of attempts, at the deadline and at what can not heal, always with the last cause', async () => {
+test('stops at the number of attempts, at the deadline and at what cannot heal, always with the last cause', async () => {
   let tries = 0;
   const fail = (): Promise<never> => Promise.reject(new Error(`failure ${(tries += 1)}`));
   await expect(retry(fail, { ...always, attempts: 3, deadlineMs: 5000 })).rejects.toThrow('failure 3');

@@ -82,7 +82,7 @@ describe('site certificates', () => {
     expect(why({ now: later(-2) })).toBe('its life has not begun: it was made while the clock was ahead');
     expect(why({ key: generateKey() })).toBe('it does not belong to its key');
     expect(why({ ca: (await makeCa()).certificate })).toBe('another CA signed it');
-    expect(why({ ca: 'nonsense' })).toBe('it can not be read');
+    expect(why({ ca: 'nonsense' })).toBe('it cannot be read');
   });
 
   it('never gives a leaf a longer life than its CA', async () => {

@@ -97,7 +97,7 @@ describe('the journal', () => {
     for (let i = 0; i < 3; i += 1) emit({ type: 'note', level: 'info', message: `${i}` });
     expect(seen.map((event) => (event.type === 'note' ? event.message : ''))).toEqual([
       '0',
-      "the journal can't be written any more: write: no space left on device (ENOSPC)",
+      'the journal cannot be written any more: write: no space left on device (ENOSPC)',
       '1',
       '2',
     ]);

@@ -106,7 +106,7 @@ describe('building', () => {
     const output = join(folder, 'wrong.tar');
     await expect(buildIn(folder, wrong, { output })).rejects.toMatchObject({
       code: 'BKE_ARTIFACT_UNUSABLE',
-      message: "the bundle can't be built: 8 faults in its sources",
+      message: 'the bundle cannot be built: 8 faults in its sources',
       details: [
         `file a 1: ${join(folder, 'elf')} should be for linux/amd64 but is for linux/arm64`,
         'file a 1 has no source for linux/arm64',

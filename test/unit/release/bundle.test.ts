@@ -162,11 +162,11 @@ describe('a bundle that is not as it was built', () => {
   it('is refused when it is no readable file', async () => {
     await expect(openBundle(join(folder, 'nowhere.tar'))).rejects.toMatchObject({
       code: 'BKE_BUNDLE_UNREADABLE',
-      message: `can't read the bundle ${join(folder, 'nowhere.tar')}: there is no such file`,
+      message: `cannot read the bundle ${join(folder, 'nowhere.tar')}: there is no such file`,
     });
     await expect(openBundle(folder)).rejects.toMatchObject({
       code: 'BKE_BUNDLE_UNREADABLE',
-      message: `can't read the bundle ${folder}: it is no plain file`,
+      message: `cannot read the bundle ${folder}: it is no plain file`,
     });
   });
 

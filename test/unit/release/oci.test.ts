@@ -58,12 +58,12 @@ describe('a refusal of a registry', () => {
 
   it('has its own words', () => {
     expect(refused(400, '{"errors":[{"code":"DIGEST_INVALID","message":"no","detail":{"a":1}}]}').message).toBe(
-      'r:1/a/b: can\'t push x: HTTP 400: DIGEST_INVALID: no: {"a":1}',
+      'r:1/a/b: cannot push x: HTTP 400: DIGEST_INVALID: no: {"a":1}',
     );
     expect(refused(502, '<h1>Bad\n gateway</h1>').message).toBe(
-      "r:1/a/b: can't push x: HTTP 502: <h1>Bad gateway</h1>",
+      'r:1/a/b: cannot push x: HTTP 502: <h1>Bad gateway</h1>',
     );
-    expect(refused(500, '').message).toBe("r:1/a/b: can't push x: HTTP 500");
+    expect(refused(500, '').message).toBe('r:1/a/b: cannot push x: HTTP 500');
   });
 
   it('is told by its kind', () => {

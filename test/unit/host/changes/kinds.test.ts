@@ -165,7 +165,7 @@ describe('module', () => {
     });
   });
 
-  test('that has no user and still can not be unloaded is told, not called undone', async () => {
+  test('that has no user and still cannot be unloaded is told, not called undone', async () => {
     await apply({ kind: 'module', name: 'overlay' });
     await writeFile(host.at('/proc/modules'), 'overlay 4096 0 [permanent], Live 0x0\n');
     expect((await undo())['module:overlay']).toMatchObject({ result: 'kept', why: expect.stringContaining('overlay') });

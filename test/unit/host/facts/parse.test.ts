@@ -284,7 +284,7 @@ describe('the clock', () => {
   });
 });
 
-describe('an answer that can not be used', () => {
+describe('an answer that cannot be used', () => {
   const host = (stdout: string, exitCode = 0): HostShell => ({
     name: 'w1',
     run: () => Promise.resolve({ exitCode, stdout, stderr: '' }),

@@ -75,7 +75,7 @@ function deadPid(): Promise<number> {
   });
 }
 
-test('where the lock can not be written the error is that', async () => {
+test('where the lock cannot be written the error is that', async () => {
   await writeFile(host.at(directory), 'a file');
   await expect(takeLock(host, directory, 'bke init')).rejects.toMatchObject({
     code: 'BKE_SYSTEM',

@@ -183,7 +183,7 @@ describe('a shell that is not one', () => {
     await host.close();
   });
 
-  test('what it prints can not move the cursor of who reads the error, nor show a secret', async () => {
+  test('what it prints cannot move the cursor of who reads the error, nor show a secret', async () => {
     await using server = await FakeSshServer.start({
       exec: says('\u001b[2J\u001b[31mgo away CANARY-7391\u0007\r\n', 1),
     });

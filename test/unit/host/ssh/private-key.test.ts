@@ -45,7 +45,7 @@ const target: SshTarget = {
 const load = (source: SshPrivateKey, options: SshOptions = {}): ReturnType<typeof loadPrivateKey> =>
   loadPrivateKey(target, source, options);
 
-describe('a key that can not be used', () => {
+describe('a key that cannot be used', () => {
   test.each([
     ['k4', 'is empty'],
     ['blank', 'is empty'],
