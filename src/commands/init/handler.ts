@@ -103,6 +103,6 @@ function ownPlatform(): Platform {
 /** What stands, and what does not yet. */
 function summary({ settings: { domain, ports } }: InitSettings, changed: boolean): string {
   const stands = `image registry https://${domain}:${ports.registry}, files https://${domain}:${ports.files}, charts https://${domain}:${ports.charts}, containerd`;
-  const begin = changed ? 'Stands' : 'Nothing to do. Stands';
+  const begin = changed ? 'Set up' : 'Nothing to do. Set up already';
   return `${begin}: ${stands}.\nThe bootstrap cluster is not part of this bke yet.`;
 }
