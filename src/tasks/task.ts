@@ -4,21 +4,35 @@ import type { TaskScope } from '../operations/scope.ts';
 
 export type { TaskScope } from '../operations/scope.ts';
 
-export interface Task<Parameters> {
+/** @typeParam Parameters what is known when an operation is planned. @typeParam Made what only earlier steps of the operation make, e.g. a certificate. */
+export interface Task<Parameters, Made = unknown> {
   /** Stable step name, e.g. 'services/registry'. */
   readonly name: string;
   title(parameters: Parameters): string;
   /** Bound on the whole task. */
   readonly timeoutMs: number;
-  run(scope: TaskScope, parameters: Parameters): Promise<void>;
+  run(scope: TaskScope, parameters: Parameters & Made): Promise<void>;
 }
 
-/** A task with its parameters, as the runner takes it. */
-export function taskStep<Parameters>(task: Task<Parameters>, parameters: Parameters): Step<TaskScope> {
+/**
+ * A task with its parameters, as the runner takes it.
+ * @param made asked when the step runs.
+ */
+export function taskStep<Parameters extends object>(task: Task<Parameters>, parameters: Parameters): Step<TaskScope>;
+export function taskStep<Parameters extends object, Made extends object>(
+  task: Task<Parameters, Made>,
+  parameters: Parameters,
+  made: () => Made,
+): Step<TaskScope>;
+export function taskStep<Parameters extends object>(
+  task: Task<Parameters, object>,
+  parameters: Parameters,
+  made: () => object = () => ({}),
+): Step<TaskScope> {
   return {
     name: task.name,
     title: task.title(parameters),
     timeoutMs: task.timeoutMs,
-    run: (scope) => task.run(scope, parameters),
+    run: (scope) => task.run(scope, { ...parameters, ...made() }),
   };
 }

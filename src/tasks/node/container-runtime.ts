@@ -12,18 +12,19 @@ export interface ContainerRuntimeParameters {
   readonly runc: ProgramArtifact;
   readonly crictl: ProgramArtifact;
   readonly cniPlugins: ProgramArtifact;
-  readonly registry: {
-    /** domain:port */
-    readonly host: string;
-    /** PEM of the CA that signed its certificate. */
-    readonly ca: string;
-  };
+  /** domain:port */
+  readonly registryHost: string;
   /** Public registries whose images the local one has. */
   readonly mirrored: readonly string[];
   /** Public name of the pause image. */
   readonly sandboxImage: string;
   /** Merged into config.toml. */
   readonly settings: TomlTable;
+}
+
+export interface RegistryCa {
+  /** PEM of the CA that signed the registry's certificate. */
+  readonly ca: string;
 }
 
 const unitName = 'containerd.service';
@@ -39,14 +40,17 @@ const zones = [
   '/run/nri',
 ];
 
-export const containerRuntimeTask: Task<ContainerRuntimeParameters> = {
+export const containerRuntimeTask: Task<ContainerRuntimeParameters, RegistryCa> = {
   name: 'node/container-runtime',
   title: ({ containerd }) => `containerd ${containerd.version}`,
   timeoutMs: 10 * 60_000,
   run: runContainerRuntime,
 };
 
-async function runContainerRuntime(scope: TaskScope, parameters: ContainerRuntimeParameters): Promise<void> {
+async function runContainerRuntime(
+  scope: TaskScope,
+  parameters: ContainerRuntimeParameters & RegistryCa,
+): Promise<void> {
   for (const path of zones) await scope.apply({ kind: 'zone', path });
   const programs = await installRuntimePrograms(scope, parameters);
   await linkPrograms(scope, programs);
@@ -81,15 +85,15 @@ async function installRuntimePrograms(scope: TaskScope, parameters: ContainerRun
 /** Everything under /etc/containerd and crictl's file. Returns what a restart of containerd depends on; hosts.toml is read on every pull. */
 async function writeConfiguration(
   scope: TaskScope,
-  parameters: ContainerRuntimeParameters,
+  parameters: ContainerRuntimeParameters & RegistryCa,
   runc: string,
 ): Promise<string> {
-  const { registry, mirrored } = parameters;
+  const { registryHost, ca, mirrored } = parameters;
   const file = (path: string, text: string): Promise<boolean> =>
     scope.apply({ kind: 'file', path, mode: 0o644, content: { text } });
-  await file(containerdPaths.ca, registry.ca);
-  for (const name of [...mirrored, registry.host]) {
-    await file(`${containerdPaths.certsDir}/${name}/hosts.toml`, hostsToml(name, registry.host));
+  await file(containerdPaths.ca, ca);
+  for (const name of [...mirrored, registryHost]) {
+    await file(`${containerdPaths.certsDir}/${name}/hosts.toml`, hostsToml(name, registryHost));
   }
   await file(containerdPaths.crictl, crictlConfig());
   const config = containerdConfig({

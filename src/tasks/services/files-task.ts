@@ -4,17 +4,16 @@ import { installPrograms, type ProgramArtifact, restartKey } from '../node/progr
 import type { Task } from '../task.ts';
 import { unitNames } from './layout.ts';
 import { renderFilesUnit } from './render.ts';
+import type { SiteCertificates } from './site-ca.ts';
 import { waitForService } from './wait.ts';
 
 export interface FilesParameters {
   readonly settings: BootstrapSettings;
   /** This bke. */
   readonly bke: ProgramArtifact;
-  /** PEM of the site CA. */
-  readonly ca: string;
 }
 
-export const filesTask: Task<FilesParameters> = {
+export const filesTask: Task<FilesParameters, Pick<SiteCertificates, 'ca'>> = {
   name: 'services/files',
   title: ({ bke }) => `File and chart repository (bke ${bke.version})`,
   timeoutMs: 3 * 60_000,

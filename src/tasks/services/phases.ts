@@ -30,19 +30,44 @@ export interface ServicesPlan {
   readonly now: Date;
 }
 
+const minuteMs = 60_000;
+/** Bounded by the idle limits inside; this is for a disk that hangs. */
+const loadMs = 6 * 3_600_000;
+
 /** Whose reset undoes a phase: containerd belongs to the bootstrap cluster, everything else to the services. */
 export function scopeOfPhase(phase: string): Scope {
   return phase === 'runtime' || phase === 'proof' ? 'bootstrap-cluster' : 'services';
 }
 
-/** What earlier steps made and later ones use. */
-interface Made {
-  certificates: SiteCertificates | undefined;
-  password: string | undefined;
+/** What earlier steps make and later ones use. */
+class Made {
+  #certificates: SiteCertificates | undefined;
+  #password: string | undefined;
+
+  get certificates(): SiteCertificates {
+    return needed(this.#certificates);
+  }
+
+  get password(): string {
+    return needed(this.#password);
+  }
+
+  async makeCertificates(scope: TaskScope, { settings, hostname, now }: ServicesPlan): Promise<void> {
+    this.#certificates = await ensureCertificates(scope, { ...settings, hostname, now });
+  }
+
+  async makePassword(scope: TaskScope): Promise<void> {
+    this.#password = await ensurePushLogin(scope);
+  }
+}
+
+function needed<T>(value: T | undefined): T {
+  if (value === undefined) throw new Error('an earlier step of this operation makes it');
+  return value;
 }
 
 export function servicesPhases(plan: ServicesPlan): Phase<TaskScope>[] {
-  const made: Made = { certificates: undefined, password: undefined };
+  const made = new Made();
   const phase = (id: string, title: string, steps: Step<TaskScope>[]): Phase<TaskScope> => ({
     id,
     title,
@@ -50,18 +75,8 @@ export function servicesPhases(plan: ServicesPlan): Phase<TaskScope>[] {
     stopOnFailure: true,
   });
   return [
-    phase('services', 'Prepare the host', [
-      taskStep(servicesHostTask, plan.settings),
-      certificatesStep(plan, made),
-      pushLoginStep(made),
-    ]),
-    phase('content', 'Local services and their content', [
-      ...(plan.bundle === undefined || plan.loaded ? [] : [loadFilesStep(plan, plan.bundle)]),
-      registryStep(plan, made),
-      ...(plan.bundle === undefined || plan.loaded ? [] : [loadImagesStep(plan, plan.bundle, made)]),
-      filesStep(plan, made),
-      recordStep(plan),
-    ]),
+    phase('services', 'Prepare the host', hostSteps(plan, made)),
+    phase('content', 'Local services and their content', contentSteps(plan, made)),
     phase('runtime', 'Container runtime', [runtimeStep(plan, made)]),
     phase('proof', 'Proof', [
       taskStep(pullProofTask, {
@@ -72,72 +87,56 @@ export function servicesPhases(plan: ServicesPlan): Phase<TaskScope>[] {
   ];
 }
 
-function certificatesStep({ settings, hostname, now }: ServicesPlan, made: Made): Step<TaskScope> {
-  return {
-    name: 'services/certificates',
-    title: 'Site CA and certificate of the services',
-    timeoutMs: 60_000,
-    run: async (scope) => {
-      made.certificates = await ensureCertificates(scope, { ...settings, hostname, now });
+function hostSteps(plan: ServicesPlan, made: Made): Step<TaskScope>[] {
+  return [
+    taskStep(servicesHostTask, plan.settings),
+    {
+      name: 'services/certificates',
+      title: 'Site CA and certificate of the services',
+      timeoutMs: minuteMs,
+      run: (scope) => made.makeCertificates(scope, plan),
     },
-  };
+    {
+      name: 'services/push-login',
+      title: 'Login for pushes to the registry',
+      timeoutMs: minuteMs,
+      run: (scope) => made.makePassword(scope),
+    },
+  ];
 }
 
-function pushLoginStep(made: Made): Step<TaskScope> {
-  return {
-    name: 'services/push-login',
-    title: 'Login for pushes to the registry',
-    timeoutMs: 60_000,
-    run: async (scope) => {
-      made.password = await ensurePushLogin(scope);
-    },
-  };
+function contentSteps(plan: ServicesPlan, made: Made): Step<TaskScope>[] {
+  const { settings, bke } = plan;
+  const bundle = plan.loaded ? undefined : plan.bundle;
+  const registry = taskStep(registryTask, { settings, program: programArtifact(plan, 'registry') }, () => ({
+    ...made.certificates,
+    uploadSecret: uploadSecret(made.password),
+  }));
+  return [
+    ...(bundle === undefined ? [] : [loadFilesStep(settings, bundle)]),
+    registry,
+    ...(bundle === undefined ? [] : [loadImagesStep(settings, bundle, made)]),
+    taskStep(filesTask, { settings, bke }, () => made.certificates),
+    recordStep(plan),
+  ];
 }
 
-function loadFilesStep({ settings }: ServicesPlan, bundle: Bundle): Step<TaskScope> {
+function loadFilesStep(settings: BootstrapSettings, bundle: Bundle): Step<TaskScope> {
   return {
     name: 'content/files',
     title: 'Files and charts',
-    // Bounded by the idle limits inside; this is for a disk that hangs.
-    timeoutMs: 6 * 3_600_000,
+    timeoutMs: loadMs,
     run: (scope) => loadFiles(scope, bundle, settings),
   };
 }
 
-function registryStep(plan: ServicesPlan, made: Made): Step<TaskScope> {
-  const program = programArtifact(plan, 'registry');
-  return {
-    name: registryTask.name,
-    title: `Image registry ${program.version}`,
-    timeoutMs: registryTask.timeoutMs,
-    run: (scope) =>
-      registryTask.run(scope, {
-        settings: plan.settings,
-        program,
-        uploadSecret: uploadSecret(needed(made.password)),
-        ...certificatesOf(made),
-      }),
-  };
-}
-
-function loadImagesStep({ settings }: ServicesPlan, bundle: Bundle, made: Made): Step<TaskScope> {
+function loadImagesStep(settings: BootstrapSettings, bundle: Bundle, made: Made): Step<TaskScope> {
   return {
     name: 'content/images',
     title: 'Images',
-    timeoutMs: 6 * 3_600_000,
-    run: (scope) => {
-      const login = { ca: certificatesOf(made).ca, password: needed(made.password) };
-      return loadImages(scope, bundle, { settings, login });
-    },
-  };
-}
-
-function filesStep({ settings, bke }: ServicesPlan, made: Made): Step<TaskScope> {
-  return {
-    name: filesTask.name,
-    title: `File and chart repository (bke ${bke.version})`,
-    timeoutMs: filesTask.timeoutMs,
-    run: (scope) => filesTask.run(scope, { settings, bke, ca: certificatesOf(made).ca }),
+    timeoutMs: loadMs,
+    run: (scope) =>
+      loadImages(scope, bundle, { settings, login: { ca: made.certificates.ca, password: made.password } }),
   };
 }
 
@@ -146,7 +145,7 @@ function recordStep({ content }: ServicesPlan): Step<TaskScope> {
   return {
     name: 'content/record',
     title: 'Record of what was loaded',
-    timeoutMs: 60_000,
+    timeoutMs: minuteMs,
     run: async (scope) => {
       await scope.apply({
         kind: 'file',
@@ -159,36 +158,21 @@ function recordStep({ content }: ServicesPlan): Step<TaskScope> {
 }
 
 function runtimeStep(plan: ServicesPlan, made: Made): Step<TaskScope> {
-  const containerd = programArtifact(plan, 'containerd');
-  return {
-    name: containerRuntimeTask.name,
-    title: `containerd ${containerd.version}`,
-    timeoutMs: containerRuntimeTask.timeoutMs,
-    run: (scope) =>
-      containerRuntimeTask.run(scope, {
-        containerd,
-        runc: programArtifact(plan, 'runc'),
-        crictl: programArtifact(plan, 'crictl'),
-        cniPlugins: programArtifact(plan, 'cni-plugins'),
-        registry: { host: serviceUrls(plan.settings).registryHost, ca: certificatesOf(made).ca },
-        mirrored: plan.content.registries,
-        sandboxImage: plan.content.sandboxImage,
-        settings: plan.settings.containerd,
-      }),
+  const parameters = {
+    containerd: programArtifact(plan, 'containerd'),
+    runc: programArtifact(plan, 'runc'),
+    crictl: programArtifact(plan, 'crictl'),
+    cniPlugins: programArtifact(plan, 'cni-plugins'),
+    registryHost: serviceUrls(plan.settings).registryHost,
+    mirrored: plan.content.registries,
+    sandboxImage: plan.content.sandboxImage,
+    settings: plan.settings.containerd,
   };
+  return taskStep(containerRuntimeTask, parameters, () => made.certificates);
 }
 
 /** A program in the local file repository. */
 function programArtifact({ content, settings }: ServicesPlan, name: ProgramName): ProgramArtifact {
   const { version, type, path, digest } = content.programs[name];
   return { name, version, type, digest, source: `${settings.dataDir}/files/${path}` };
-}
-
-function certificatesOf(made: Made): SiteCertificates {
-  return needed(made.certificates);
-}
-
-function needed<T>(value: T | undefined): T {
-  if (value === undefined) throw new Error('an earlier step of this operation makes it');
-  return value;
 }

@@ -9,6 +9,10 @@ import { waitForService } from './wait.ts';
 export interface RegistryParameters {
   readonly settings: BootstrapSettings;
   readonly program: ProgramArtifact;
+}
+
+/** Made by the steps before it. */
+export interface RegistrySecrets {
   /** Signs the state of uploads. */
   readonly uploadSecret: string;
   /** PEM of the site CA. */
@@ -17,7 +21,7 @@ export interface RegistryParameters {
   readonly leafDigest: string;
 }
 
-export const registryTask: Task<RegistryParameters> = {
+export const registryTask: Task<RegistryParameters, RegistrySecrets> = {
   name: 'services/registry',
   title: ({ program }) => `Image registry ${program.version}`,
   timeoutMs: 5 * 60_000,

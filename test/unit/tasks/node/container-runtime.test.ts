@@ -5,7 +5,11 @@ import { buffer } from 'node:stream/consumers';
 import { createGzip } from 'node:zlib';
 import { pack } from 'tar-stream';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type ContainerRuntimeParameters, containerRuntimeTask } from '../../../../src/tasks/node/container-runtime.ts';
+import {
+  type ContainerRuntimeParameters,
+  containerRuntimeTask,
+  type RegistryCa,
+} from '../../../../src/tasks/node/container-runtime.ts';
 import type { ProgramArtifact } from '../../../../src/tasks/node/programs.ts';
 import { type TaskHost, taskHost } from '../../../fakes/task-host.ts';
 
@@ -19,6 +23,8 @@ async function archive(files: readonly string[]): Promise<Buffer> {
   return buffer(tar.pipe(createGzip()));
 }
 
+type Wanted = ContainerRuntimeParameters & RegistryCa;
+
 async function artifact(name: string, type: 'binary' | 'archive', content: Buffer): Promise<ProgramArtifact> {
   const hex = createHash('sha256').update(content).digest('hex');
   const source = `/srv/${name}-${hex}`;
@@ -27,7 +33,7 @@ async function artifact(name: string, type: 'binary' | 'archive', content: Buffe
   return { name, version: 'v1', type, source, digest: `sha256:${hex}` };
 }
 
-async function parameters(change: Partial<ContainerRuntimeParameters> = {}): Promise<ContainerRuntimeParameters> {
+async function parameters(change: Partial<Wanted> = {}): Promise<Wanted> {
   return {
     containerd: await artifact(
       'containerd',
@@ -37,7 +43,8 @@ async function parameters(change: Partial<ContainerRuntimeParameters> = {}): Pro
     runc: await artifact('runc', 'binary', Buffer.from('runc')),
     crictl: await artifact('crictl', 'archive', await archive(['crictl'])),
     cniPlugins: await artifact('cni-plugins', 'archive', await archive(['bridge', 'loopback', 'LICENSE'])),
-    registry: { host: 'deploy.bke.internal:40443', ca: 'PEM\n' },
+    registryHost: 'deploy.bke.internal:40443',
+    ca: 'PEM\n',
     mirrored: ['docker.io', 'registry.k8s.io'],
     sandboxImage: 'registry.k8s.io/pause:3.10.2',
     settings: {},
@@ -61,7 +68,7 @@ beforeEach(async () => {
 });
 afterEach(() => machine.remove());
 
-const install = async (change: Partial<ContainerRuntimeParameters> = {}): Promise<string[]> => {
+const install = async (change: Partial<Wanted> = {}): Promise<string[]> => {
   const wanted = await parameters(change);
   return machine.run((scope) => containerRuntimeTask.run(scope, wanted));
 };
