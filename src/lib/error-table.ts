@@ -51,6 +51,12 @@ export const errorTable = {
     title: 'The command line is not understood',
     explanation: 'A command, argument or option is unknown, missing or has a wrong form. Nothing was done.',
   },
+  BKE_SECRET_EXPOSED: {
+    exit: ExitCode.invalidInput,
+    title: 'A secret file is open to others',
+    explanation:
+      'A file with a password or private key may be read or changed by other users of this machine, so it is refused, as ssh refuses such keys. Make it yours alone with chmod 600, and consider the secret known if others could log in here. Nothing was done with it.',
+  },
   BKE_SYSTEM: {
     exit: ExitCode.failed,
     title: 'The operating system refused something',
@@ -186,6 +192,12 @@ export const errorTable = {
     title: 'This host is not ready',
     explanation:
       'Checks that run before anything is changed found problems; all of them are listed, each with its name and its mend. Mend them and run the same command again. A check that is wrong for your site can be left out with --ignore-check NAME.',
+  },
+  BKE_ROOT_NEEDED: {
+    exit: ExitCode.preflight,
+    title: 'Only root may do this',
+    explanation:
+      'The command changes this host, and bke does not run as root. The command line is fine: run the same one with sudo. Nothing was done.',
   },
   BKE_BUNDLE_NEEDED: {
     exit: ExitCode.invalidInput,

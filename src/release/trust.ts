@@ -1,6 +1,7 @@
 // Who may sign bundles: the release keys built in, and the keys a site adds.
 import { createHash, createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { readSecretFile } from '../lib/read-secret-file.ts';
 import { BkeError } from '../lib/errors.ts';
 
 /**
@@ -19,7 +20,7 @@ export function keyId(publicKey: KeyObject): string {
   return `SHA256:${createHash('sha256').update(der).digest('base64').replace(/=+$/, '')}`;
 }
 
-/** @throws BkeError BKE_KEY_INVALID: the message never has the file's content. */
+/** @throws BkeError BKE_KEY_INVALID: the message never has the file's content; BKE_SECRET_EXPOSED. */
 export async function readSigningKey(path: string): Promise<KeyObject> {
   return readKey(path, 'private', (pem) => createPrivateKey(pem));
 }
@@ -38,9 +39,11 @@ async function readKey(
   half: 'private' | 'public',
   parse: (pem: string) => KeyObject,
 ): Promise<KeyObject> {
-  const key = await readFile(path, 'utf8')
-    .then(parse)
-    .catch((cause: unknown) => refuse(path, half, reasonOf(cause)));
+  const text = half === 'private' ? readSecretFile(path) : readFile(path, 'utf8');
+  const key = await text.then(parse).catch((cause: unknown) => {
+    if (cause instanceof BkeError) throw cause;
+    return refuse(path, half, reasonOf(cause));
+  });
   if (key.asymmetricKeyType !== 'ed25519')
     refuse(path, half, `it is of the type ${key.asymmetricKeyType ?? 'unknown'}`);
   return key;

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { BkeError } from '../../lib/errors.ts';
 import type { InputReader } from '../../lib/input.ts';
+import { readSecretFile } from '../../lib/read-secret-file.ts';
 import { toError } from '../../lib/thrown.ts';
 import type { OpenBundleOptions } from '../../release/bundle/open.ts';
 import { type Platform, platforms } from '../../release/platforms.ts';
@@ -23,22 +24,27 @@ export async function openOptions(context: CommandContext, read: InputReader): P
 export async function readCertificates(context: CommandContext, paths: readonly string[]): Promise<string[]> {
   return Promise.all(
     paths.map(async (path) => {
-      const text = await readInputFile(context, path);
+      const text = await readNamed(context, path, (file) => readFile(file, 'utf8'));
       if (text.includes('-----BEGIN CERTIFICATE-----')) return text;
       throw new BkeError('BKE_KEY_INVALID', `${path} has no certificate in PEM form`);
     }),
   );
 }
 
-/** Without the line end that editors add. */
+/** Without the line end that editors add. @throws BkeError BKE_SECRET_EXPOSED */
 export async function readPassword(context: CommandContext, path: string): Promise<string> {
-  return (await readInputFile(context, path)).replace(/\r?\n$/, '');
+  return (await readNamed(context, path, readSecretFile)).replace(/\r?\n$/, '');
 }
 
-async function readInputFile(context: CommandContext, path: string): Promise<string> {
+async function readNamed(
+  context: CommandContext,
+  path: string,
+  read: (path: string) => Promise<string>,
+): Promise<string> {
   try {
-    return await readFile(resolve(context.cwd, path), 'utf8');
+    return await read(resolve(context.cwd, path));
   } catch (cause) {
+    if (cause instanceof BkeError) throw cause;
     throw new BkeError('BKE_USAGE', `cannot read ${path}: ${toError(cause).message}`, { cause });
   }
 }

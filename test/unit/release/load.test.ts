@@ -95,7 +95,7 @@ describe('keys', () => {
     const { readSigningKey, readTrustKey } = await import('../../../src/release/trust.ts');
     const pem = keys.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
     const publicPem = keys.publicKey.export({ type: 'spki', format: 'pem' }).toString();
-    await writeFile(join(folder, 'key.pem'), pem);
+    await writeFile(join(folder, 'key.pem'), pem, { mode: 0o600 });
     await writeFile(join(folder, 'key.pub'), publicPem);
     expect((await readSigningKey(join(folder, 'key.pem'))).equals(createPrivateKey(pem))).toBe(true);
     expect((await readTrustKey(join(folder, 'key.pub'))).equals(createPublicKey(publicPem))).toBe(true);
@@ -105,6 +105,11 @@ describe('keys', () => {
     });
     await expect(readSigningKey(join(folder, 'none'))).rejects.toMatchObject({
       message: `${join(folder, 'none')} is no Ed25519 private key in PEM form: there is no such file`,
+    });
+    await chmod(join(folder, 'key.pem'), 0o640);
+    await expect(readSigningKey(join(folder, 'key.pem'))).rejects.toMatchObject({
+      code: 'BKE_SECRET_EXPOSED',
+      hint: `Make it yours alone: chmod 600 ${join(folder, 'key.pem')}`,
     });
   });
 });
