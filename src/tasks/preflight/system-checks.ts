@@ -6,7 +6,7 @@ import type { Machine } from './machine.ts';
 /** design section 2: glibc 2.28, libstdc++ of GCC 8. */
 const GLIBC = '2.28';
 const GLIBCXX = '3.4.25';
-/** The first systemd with every sandbox setting that the services depend on. */
+/** The first systemd with every sandbox setting that the services depend on; the newer settings of their units it only warns about. */
 const SYSTEMD = 239;
 /** A clock before this was never set: certificates made now would not be valid for others. */
 const EARLIEST = new Date('2026-01-01T00:00:00Z');
