@@ -23,7 +23,7 @@ import type { CommandContext } from '../context.ts';
 import { definedPorts, optionLayer } from './options.ts';
 
 /** Programs of the operating system that the steps call. */
-export const neededTools = ['systemctl', 'journalctl', 'mount', 'umount', 'ip', 'df', 'du'];
+export const neededTools = ['systemctl', 'journalctl', 'useradd', 'groupadd', 'mount', 'umount', 'ip', 'df', 'du'];
 
 export interface InitSettings extends EffectiveSettings {
   /** What this host is, with the free space where things will be put. */
