@@ -133,8 +133,6 @@ export interface HostFiles {
   list(path: string): Promise<string[]>;
   /** One file, link or empty directory; nothing there is fine. Never recursive. */
   remove(path: string): Promise<void>;
-  /** Within one directory only: a file moved from elsewhere would keep the security label of where it was. */
-  rename(from: string, to: string): Promise<void>;
   /** Appends and fsyncs; creates with 0600. What fails leaves the file as it was. */
   append(path: string, content: string): Promise<void>;
   /** Cuts a file to `size` bytes and fsyncs. */

@@ -17,8 +17,16 @@ interface HostsState {
   readonly openEnd: boolean;
 }
 
+const mark = '# bke: ';
+
 function marker(change: HostsEntryChange): string {
-  return `# bke: ${change.names.join(' ')}`;
+  return `${mark}${change.names.join(' ')}`;
+}
+
+/** Whether a line of the file is one of bke's, whatever it says. */
+function isMarked(line: string): boolean {
+  const at = line.indexOf(` ${mark}`);
+  return at >= 0 && line.length > at + mark.length + 1;
 }
 
 function lineOf(change: HostsEntryChange): string {
@@ -114,6 +122,19 @@ async function undo(host: Host, record: ChangeRecord<HostsEntryChange, HostsStat
     await writeHosts(host, file, closed, same ? first.mtimeNs : undefined);
   }
   return { result: edited.length === 0 ? 'undone' : 'kept', ...why };
+}
+
+/** Lines with bke's mark, for hosts whose ledger is lost. */
+export async function markedLines(host: Host): Promise<string[]> {
+  return (await readHosts(host)).text.split('\n').filter(isMarked);
+}
+
+/** All other lines stay, byte by byte. */
+export async function removeMarkedLines(host: Host): Promise<void> {
+  const file = await readHosts(host);
+  const lines = file.text.split('\n');
+  const rest = lines.filter((line) => !isMarked(line));
+  if (rest.length < lines.length) await writeHosts(host, file, rest.join('\n'));
 }
 
 export const hostsEntryKind: ChangeKind<HostsEntryChange, HostsState> = {

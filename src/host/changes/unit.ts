@@ -2,7 +2,18 @@
 import { join } from 'node:path';
 import { digestOf } from '../../lib/digest.ts';
 import type { Host } from '../host.ts';
-import { unitFolder } from '../state/units.ts';
+import {
+  emptyEnablementFolders,
+  isUp,
+  lastLog,
+  removeEnablement,
+  resetFailed,
+  readUnit,
+  startAnew,
+  systemctl,
+  unitFolder,
+  type UnitState as SystemdUnit,
+} from '../systemd.ts';
 import type { ChangeKind, ChangeRecord, Keeper, Observation, UndoOutcome, UnitChange } from './change.ts';
 import {
   type FileState,
@@ -13,17 +24,6 @@ import {
   sameContent,
   undoFile,
 } from './file-state.ts';
-import {
-  emptyEnablementFolders,
-  isUp,
-  lastLog,
-  removeEnablement,
-  resetFailed,
-  showUnit,
-  startAnew,
-  systemctl,
-  type UnitProperties,
-} from './systemctl.ts';
 
 const fileAttributes = { mode: 0o644, uid: 0, gid: 0 };
 
@@ -48,7 +48,7 @@ function digestOfFile(file: FileState): string | undefined {
   return file.type === 'file' ? file.digest : undefined;
 }
 
-function isWanted(change: UnitChange, file: FileState, unit: UnitProperties): boolean {
+function isWanted(change: UnitChange, file: FileState, unit: SystemdUnit): boolean {
   if (file.type !== 'file' || file.digest !== digestWanted(change) || file.mode !== fileAttributes.mode) return false;
   if (unit.load !== 'loaded' || unit.outOfDate) return false;
   if ((unit.enabled === 'enabled') !== change.enabled) return false;
@@ -56,7 +56,7 @@ function isWanted(change: UnitChange, file: FileState, unit: UnitProperties): bo
 }
 
 async function observe(host: Host, change: UnitChange, keeper: Keeper): Promise<Observation<UnitState>> {
-  const unit = await showUnit(host, change.name);
+  const unit = await readUnit(host, change.name);
   const file = await fileState(host, pathOf(change));
   const state = {
     enabled: unit.enabled === 'enabled',
@@ -84,7 +84,7 @@ async function apply(host: Host, change: UnitChange): Promise<void> {
     await host.files.write(pathOf(change), change.text, fileAttributes);
   }
   await systemctl(host, 'daemon-reload');
-  const enabled = (await showUnit(host, change.name)).enabled === 'enabled';
+  const enabled = (await readUnit(host, change.name)).enabled === 'enabled';
   if (enabled !== change.enabled) await systemctl(host, change.enabled ? 'enable' : 'disable', change.name);
   if (change.running) await startAnew(host, change.name);
   else await systemctl(host, 'stop', change.name);
@@ -95,7 +95,7 @@ function isOurs(record: ChangeRecord<UnitChange, UnitState>, state: FileState): 
 }
 
 /** Stops and disables what was not running or enabled before us. The file goes only after that: a process without a unit is nobody's. */
-async function quiet(host: Host, name: string, first: UnitState, now: UnitProperties): Promise<boolean> {
+async function quiet(host: Host, name: string, first: UnitState, now: SystemdUnit): Promise<boolean> {
   const stop = isUp(now) && !first.running;
   if (stop) await systemctl(host, 'stop', name);
   if (first.enabled) return stop;
@@ -117,7 +117,7 @@ async function makeAgain(host: Host, folders: readonly string[]): Promise<void> 
 async function revive(host: Host, name: string, record: ChangeRecord<UnitChange, UnitState>): Promise<void> {
   const { first } = record;
   const isOther = !record.versions.every((version) => digestWanted(version.change) === digestOfFile(first.file));
-  const now = await showUnit(host, name);
+  const now = await readUnit(host, name);
   if (first.enabled && now.enabled !== 'enabled') await systemctl(host, 'enable', name);
   if (!first.running) await resetFailed(host, name);
   else if (isOther || !isUp(now)) await startAnew(host, name);
@@ -127,7 +127,7 @@ async function undo(host: Host, record: ChangeRecord<UnitChange, UnitState>, kee
   const { name } = record.last;
   const first = record.first;
   const path = pathOf(record.last);
-  const quieted = await quiet(host, name, first, await showUnit(host, name));
+  const quieted = await quiet(host, name, first, await readUnit(host, name));
   const owned = { path, first: first.file, isOurs: (state: FileState) => isOurs(record, state) };
   const outcome = await undoFile(host, owned, keeper);
   await makeAgain(host, first.emptyFolders);

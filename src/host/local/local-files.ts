@@ -180,14 +180,6 @@ export class LocalFiles implements HostFiles {
     });
   }
 
-  rename(from: string, to: string): Promise<void> {
-    if (dirname(from) !== dirname(to)) throw new Error(`${from} and ${to} are not in one directory`);
-    return this.#act('renaming', from, async (real) => {
-      await this.#fs.rename(real, this.#real(to));
-      await syncDirectory(this.#fs, dirname(real));
-    });
-  }
-
   append(path: string, content: string): Promise<void> {
     return this.#act('appending to', path, async (real) => {
       const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW;

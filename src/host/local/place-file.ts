@@ -3,7 +3,7 @@ import { constants } from 'node:fs';
 import { dirname } from 'node:path';
 import { Readable } from 'node:stream';
 import { draftPath } from '../drafts.ts';
-import { fileError } from '../errno.ts';
+import { errnoOf, fileError } from '../errno.ts';
 import type { FileAttributes, WriteAttributes } from '../host.ts';
 import { statOf } from './file-access.ts';
 import type { FileSystem } from './file-system.ts';
@@ -17,10 +17,13 @@ export interface Place {
   readonly named: string;
 }
 
+/** File systems of the kernel's own (control groups, /proc, /sys) have no disk: they answer EINVAL, and there is nothing to wait for. */
 export async function syncDirectory(fs: FileSystem, path: string): Promise<void> {
   const directory = await fs.open(path, constants.O_RDONLY | constants.O_DIRECTORY);
   try {
     await directory.sync();
+  } catch (thrown) {
+    if (errnoOf(thrown) !== 'EINVAL') throw thrown;
   } finally {
     await directory.close();
   }

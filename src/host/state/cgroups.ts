@@ -34,8 +34,6 @@ export async function removeCgroup(host: Host, path: string): Promise<string | u
     await host.files.remove(path);
     return undefined;
   } catch (error) {
-    // These file systems refuse to sync what they have just removed.
-    if ((await host.files.stat(path)) === undefined) return undefined;
     return `${path}: ${error instanceof Error ? error.message : String(error)}`;
   }
 }

@@ -14,7 +14,7 @@ import { type NftTable, readNftTables } from './nftables.ts';
 import { type ProcessInfo, readProcesses } from './processes.ts';
 import { type PolicyRule, type Route, readPolicyRules, readRoutes } from './routes.ts';
 import { readSshSession, type SshSession } from './session.ts';
-import { readUnits, type UnitState } from './units.ts';
+import { type KnownUnit, readKnownUnits } from './units.ts';
 
 export interface FoundPath extends KnownPath {
   /** What the path leads to where it is a symbolic link that was followed (a data directory moved elsewhere). */
@@ -36,7 +36,7 @@ export interface NetworkState {
 }
 
 export interface HostState {
-  readonly units: readonly UnitState[];
+  readonly units: readonly KnownUnit[];
   readonly processes: readonly ProcessInfo[];
   readonly foreignContainers: readonly string[];
   readonly mounts: readonly Mount[];
@@ -148,7 +148,7 @@ export async function readHostState(host: Host, options: ScanOptions): Promise<H
   const reach = createReach(host, mounts);
   const processes = await readProcesses(host);
   const [units, network, fstab, cgroups, packagedKubelet] = await Promise.all([
-    readUnits(host, options.units),
+    readKnownUnits(host, options.units),
     readNetwork(host),
     readFstab(host),
     readPodCgroups(host),

@@ -1,13 +1,11 @@
 // What on this host is bke's own, told from what others installed: by the mark in unit files and by the folder of a running program.
 import { dirname } from 'node:path';
 import type { Host } from '../../host/host.ts';
-import { unitFolder } from '../../host/state/units.ts';
+import { unitFolder } from '../../host/systemd.ts';
+import { ownMark } from '../../lib/own-mark.ts';
 import { programsDir } from '../node/programs.ts';
 import type { HostNeeds } from './check.ts';
 import type { DirectoryFound, OwnThings } from './machine.ts';
-
-/** The first line of every unit that bke writes. */
-const ownMark = '# Written by bke';
 
 export async function readOwnThings(host: Host, { reachable }: HostNeeds): Promise<OwnThings> {
   return {

@@ -4,6 +4,7 @@ import { containerdSocket } from '../../host/state/containers.ts';
 import { readPodCgroups, removeCgroup } from '../../host/state/cgroups.ts';
 import { findProgram } from '../../host/state/program.ts';
 import { readProcesses, signalProcess } from '../../host/state/processes.ts';
+import { trySystemctl } from '../../host/systemd.ts';
 import { eachLimited } from '../../lib/limit.ts';
 import { plural } from '../../lib/text.ts';
 import type { Step } from '../../operations/operation.ts';
@@ -82,7 +83,7 @@ async function removeCgroups(scope: ResetScope): Promise<void> {
     const slices = [...new Set(found.map((path) => path.split('/').at(-1) ?? ''))].filter((name) =>
       name.endsWith('.slice'),
     );
-    if (slices.length > 0) await runBounded(scope.host, ['systemctl', 'stop', '--', ...slices], { timeoutMs: 10_000 });
+    if (slices.length > 0) await trySystemctl(scope.host, ['stop', '--', ...slices], 10_000);
     for (const path of await readPodCgroups(scope.host)) {
       const why = await removeCgroup(scope.host, path);
       if (why !== undefined) scope.run.left.push({ what: path, why, see: `cat ${path}/cgroup.procs` });

@@ -1,7 +1,7 @@
 // bke's own files by name: what a reset goes by where the ledger is missing or damaged, and what it sweeps up behind the ledger.
 import { defaultStateDir } from '../../host/ledger/ledger.ts';
 import type { KnownPath } from '../../host/state/known-paths.ts';
-import { unitFolder } from '../../host/state/units.ts';
+import { unitFolder } from '../../host/systemd.ts';
 import { programsDir } from '../node/programs.ts';
 import { servicePaths, unitNames } from '../services/layout.ts';
 import { reservedPortsFile } from '../services/reserved-ports.ts';

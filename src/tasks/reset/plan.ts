@@ -1,5 +1,6 @@
 // Makes the plan of a reset out of what was found: pure, so that what is shown and what is done can be tested without a host.
-import { nodeUnits, isRunning, unitFolder, type UnitState } from '../../host/state/units.ts';
+import { type KnownUnit, nodeUnits } from '../../host/state/units.ts';
+import { isUp, unitFolder } from '../../host/systemd.ts';
 import { mountTops as kubernetesTops, volumePaths } from '../../host/state/known-paths.ts';
 import { isWithin } from '../../host/state/mounts.ts';
 import type { LedgerResource } from '../../host/ledger/ledger.ts';
@@ -14,9 +15,9 @@ import { ownMounts, ownNetwork, podProcesses, runtimeResources } from './select.
 const volumes = volumePaths.map(({ path }) => path);
 
 /** Kubernetes' units run or are put in place by hand; those of a package are only stopped. */
-function nodeUnitNames(units: readonly UnitState[]): string[] {
+function nodeUnitNames(units: readonly KnownUnit[]): string[] {
   const wanted = units.filter(({ name }) => (nodeUnits as readonly string[]).includes(name));
-  return wanted.filter((unit) => isRunning(unit) || unit.enabled === 'enabled').map(({ name }) => name);
+  return wanted.filter((unit) => isUp(unit) || unit.enabled === 'enabled').map(({ name }) => name);
 }
 
 function recordedUnits(resources: readonly LedgerResource[]): string[] {
@@ -30,11 +31,11 @@ function unrecordedUnits(input: PlanInput, recorded: readonly string[]): string[
   const runtime = state.paths.some(({ path }) => path === `${unitFolder}/containerd.service`) && !keepsRuntime(input);
   return state.units
     .filter((unit) => wanted.some((name) => name === unit.name) || (runtime && unit.name === 'containerd.service'))
-    .filter((unit) => !known.has(unit.name) && isRunning(unit))
+    .filter((unit) => !known.has(unit.name) && isUp(unit))
     .map(({ name }) => name);
 }
 
-function unitItems(names: readonly string[], recorded: readonly string[], units: readonly UnitState[]): PlanItem[] {
+function unitItems(names: readonly string[], recorded: readonly string[], units: readonly KnownUnit[]): PlanItem[] {
   return names.map((name) => {
     const active = units.find((unit) => unit.name === name)?.active ?? 'inactive';
     const why = recorded.includes(name) ? 'bke installed it' : 'it runs Kubernetes';
@@ -166,7 +167,7 @@ export function planReset(input: PlanInput, self: number): ResetPlan {
   const mounts = mountChoice(input, resources);
   const undone = undoneOf(resources);
   const recorded = recordedUnits(undone);
-  const running = new Set(state.units.filter(isRunning).map(({ name }) => name));
+  const running = new Set(state.units.filter(isUp).map(({ name }) => name));
   const nodes = nodeUnitNames(state.units);
   const stops = [
     ...nodes,

@@ -1,16 +1,16 @@
 // Removes the known paths the plan chose: trees never across a mount, files one by one, shared folders only when empty.
 import { sharedFolders, volumePaths } from '../../host/state/known-paths.ts';
+import { removeMarkedLines } from '../../host/changes/hosts-entry.ts';
 import { removeTree } from '../../host/changes/remove-tree.ts';
 import { createReach, readMounts } from '../../host/state/mount-table.ts';
 import { isWithin, type Mount } from '../../host/state/mounts.ts';
-import { findProgram } from '../../host/state/program.ts';
+import { trySystemctl } from '../../host/systemd.ts';
 import type { FoundPath } from '../../host/state/state.ts';
 import { BkeError } from '../../lib/errors.ts';
 import { shellCommand } from '../../lib/quote.ts';
 import { listedShort } from '../../lib/text.ts';
 import type { Step } from '../../operations/operation.ts';
 import { reasonOf, runBounded } from '../../host/state/bounded.ts';
-import { removeHostsLines } from './unrecorded.ts';
 import type { ResetScope } from './reset-scope.ts';
 
 const volumes = volumePaths.map(({ path }) => path);
@@ -22,15 +22,16 @@ function keptWithin(scope: ResetScope, top: string): Set<string> {
   return new Set(stays.filter((path) => path !== top && isWithin(path, top)).map((path) => path.slice(top.length + 1)));
 }
 
+/** And what is in a kept volume directory: it stays as a whole. */
 async function keptWithAll(scope: ResetScope, top: string): Promise<Set<string>> {
   const kept = keptWithin(scope, top);
-  for (const name of kept) {
-    if (!volumes.includes(`${top}/${name}`)) continue;
-    // What is in a kept volume directory stays as a whole.
-    for await (const entry of scope.host.files.walk(`${top}/${name}`))
-      if (entry.path !== '') kept.add(`${name}/${entry.path}`);
+  const inVolumes: string[] = [];
+  for (const name of [...kept].filter((path) => volumes.includes(`${top}/${path}`))) {
+    for await (const entry of scope.host.files.walk(`${top}/${name}`)) {
+      if (entry.path !== '') inVolumes.push(`${name}/${entry.path}`);
+    }
   }
-  return kept;
+  return new Set([...kept, ...inVolumes]);
 }
 
 function seePath(path: string): string {
@@ -119,7 +120,7 @@ async function isEmpty(scope: ResetScope, path: string): Promise<boolean> {
 /** Lines and the user that no ledger tells of. */
 async function removeUnrecorded(scope: ResetScope): Promise<void> {
   const { hosts, user } = scope.run.selection.unrecorded;
-  if (hosts.length > 0) await scope.act("remove bke's lines in /etc/hosts", () => removeHostsLines(scope.host));
+  if (hosts.length > 0) await scope.act("remove bke's lines in /etc/hosts", () => removeMarkedLines(scope.host));
   if (user === undefined) return;
   await scope.act(`remove user ${user}`, async () => {
     const result = await runBounded(scope.host, ['userdel', user], { timeoutMs: 20_000 });
@@ -127,12 +128,10 @@ async function removeUnrecorded(scope: ResetScope): Promise<void> {
   });
 }
 
-async function reloadUnits(scope: ResetScope): Promise<void> {
-  if ((await findProgram(scope.host, 'systemctl')) === undefined) return;
-  await runBounded(scope.host, ['systemctl', 'daemon-reload'], { timeoutMs: 30_000 });
-  const { units } = scope.run.selection;
-  if (units.length > 0)
-    await runBounded(scope.host, ['systemctl', 'reset-failed', '--', ...units], { timeoutMs: 10_000 });
+async function reloadUnits({ host, run }: ResetScope): Promise<void> {
+  await trySystemctl(host, ['daemon-reload'], 30_000);
+  const { units } = run.selection;
+  if (units.length > 0) await trySystemctl(host, ['reset-failed', '--', ...units], 10_000);
 }
 
 /** What shows that Kubernetes was here goes last, so that a reset that is interrupted still finds it. */

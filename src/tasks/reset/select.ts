@@ -10,7 +10,7 @@ import { isKubernetesTable, type NftTable } from '../../host/state/nftables.ts';
 import { cgroupBase, lineage, podProcessReason, type ProcessInfo } from '../../host/state/processes.ts';
 import { type PolicyRule, policyRuleMaker, type Route, routeMaker } from '../../host/state/routes.ts';
 import type { NetworkState } from '../../host/state/state.ts';
-import { unitFolder } from '../../host/state/units.ts';
+import { unitFolder } from '../../host/systemd.ts';
 
 export interface PodProcess {
   readonly process: ProcessInfo;

@@ -1,8 +1,8 @@
 // Stops units in two goes: what starts pods first, the container runtime and bke's own after the pods are gone.
 import { nodeUnits } from '../../host/state/units.ts';
-import { findProgram } from '../../host/state/program.ts';
+import { trySystemctl } from '../../host/systemd.ts';
 import type { Step } from '../../operations/operation.ts';
-import { reasonOf, runBounded } from '../../host/state/bounded.ts';
+import { reasonOf } from '../../host/state/bounded.ts';
 import type { ResetScope } from './reset-scope.ts';
 
 const stopMs = 30_000;
@@ -13,13 +13,13 @@ function isNodeUnit(name: string): boolean {
 
 async function stopUnits(scope: ResetScope, names: readonly string[]): Promise<void> {
   const { host, run } = scope;
-  if (names.length === 0 || (await findProgram(host, 'systemctl')) === undefined) return;
+  if (names.length === 0) return;
   await scope.act(`stop ${names.join(', ')}`, async () => {
-    const stopped = await runBounded(host, ['systemctl', 'stop', '--', ...names], { timeoutMs: stopMs });
-    if (stopped.exitCode === 0) return;
-    await runBounded(host, ['systemctl', 'kill', '--signal=SIGKILL', '--', ...names], { timeoutMs: 5000 });
-    const again = await runBounded(host, ['systemctl', 'stop', '--', ...names], { timeoutMs: stopMs });
-    if (again.exitCode === 0) return;
+    const stopped = await trySystemctl(host, ['stop', '--', ...names], stopMs);
+    if (stopped === undefined || stopped.exitCode === 0) return;
+    await trySystemctl(host, ['kill', '--signal=SIGKILL', '--', ...names], 5000);
+    const again = await trySystemctl(host, ['stop', '--', ...names], stopMs);
+    if (again === undefined || again.exitCode === 0) return;
     for (const name of names) run.left.push({ what: name, why: reasonOf(again), see: `systemctl status ${name}` });
   });
 }
@@ -30,9 +30,9 @@ async function disableUnrecorded(scope: ResetScope, names: readonly string[]): P
     scope.run.ledger.resources().flatMap(({ record: { last } }) => (last.kind === 'unit' ? [last.name] : [])),
   );
   const others = names.filter((name) => !recorded.has(name));
-  if (others.length === 0 || (await findProgram(scope.host, 'systemctl')) === undefined) return;
+  if (others.length === 0) return;
   await scope.act(`disable ${others.join(', ')}`, async () => {
-    await runBounded(scope.host, ['systemctl', 'disable', '--', ...others], { timeoutMs: stopMs });
+    await trySystemctl(scope.host, ['disable', '--', ...others], stopMs);
   });
 }
 

@@ -1,19 +1,17 @@
 // What of bke itself is on a host whose ledger is missing or damaged: told by names of its own and by the mark in the files it writes.
-import { errnoOf } from '../../host/errno.ts';
+import { markedLines } from '../../host/changes/hosts-entry.ts';
 import type { Host } from '../../host/host.ts';
 import type { LedgerView } from '../../host/ledger/ledger.ts';
 import type { KnownPath } from '../../host/state/known-paths.ts';
-import { unitFolder } from '../../host/state/units.ts';
+import { unitFolder } from '../../host/systemd.ts';
+import { ownMark } from '../../lib/own-mark.ts';
 import { programsDir } from '../node/programs.ts';
 import { ownPaths } from './own-paths.ts';
 import type { ResetFlags } from './reset-plan.ts';
 
-/** First words of every unit and configuration file bke writes. */
-const mark = 'Written by bke';
-
 async function isMarked(host: Host, path: string): Promise<boolean> {
   const text = (await host.files.read(path).catch(() => undefined))?.toString('utf8') ?? '';
-  return text.split('\n', 3).some((line) => line.includes(mark)) || text.includes(`${programsDir}/`);
+  return text.split('\n', 3).some((line) => line.includes(ownMark)) || text.includes(`${programsDir}/`);
 }
 
 /** containerd with its settings and data, where its unit is bke's. */
@@ -47,8 +45,6 @@ async function unrecordedPaths(host: Host, flags: ResetFlags): Promise<KnownPath
   return [...(await runtimePaths(host)), ...(whole ? await programLinks(host) : []), ...ownPaths(flags)];
 }
 
-const hosts = '/etc/hosts';
-
 export interface UnrecordedLines {
   /** Lines of /etc/hosts with bke's mark. */
   readonly hosts: readonly string[];
@@ -68,17 +64,14 @@ function isOwnUser(line: string): boolean {
   return name === 'bke' && Number(uid) < 1000 && home === '/nonexistent' && /\/(nologin|false)$/.test(shell ?? '');
 }
 
-function isOwnLine(line: string): boolean {
-  return / # bke: \S/.test(line);
-}
-
 async function readText(host: Host, path: string): Promise<string> {
   return (await host.files.read(path).catch(() => undefined))?.toString('latin1') ?? '';
 }
 
 async function readUnrecordedLines(host: Host): Promise<UnrecordedLines> {
   const user = (await readText(host, '/etc/passwd')).split('\n').find(isOwnUser);
-  return { hosts: (await readText(host, hosts)).split('\n').filter(isOwnLine), user: user?.split(':')[0] };
+  // A link or device in its place is none of bke's doing.
+  return { hosts: await markedLines(host).catch(() => []), user: user?.split(':')[0] };
 }
 
 /** A ledger with lines that can't be used doesn't answer for everything bke did: its names are looked for as well. */
@@ -86,20 +79,4 @@ export async function unrecordedOf(host: Host, ledger: LedgerView, flags: ResetF
   if (ledger.exists && ledger.damaged.length === 0) return { paths: [], unrecorded: none };
   const lines = flags.all && flags.mount ? await readUnrecordedLines(host) : none;
   return { paths: await unrecordedPaths(host, flags), unrecorded: lines };
-}
-
-/** All other lines stay, byte by byte. */
-export async function removeHostsLines(host: Host): Promise<void> {
-  const stat = await host.files.stat(hosts);
-  if (stat?.type !== 'file') return;
-  const lines = (await readText(host, hosts)).split('\n');
-  const rest = lines.filter((line) => !isOwnLine(line)).join('\n');
-  const content = Buffer.from(rest, 'latin1');
-  try {
-    await host.files.write(hosts, content, { mode: stat.mode, uid: stat.uid, gid: stat.gid });
-  } catch (thrown) {
-    // In containers the file itself is a mount point, which nothing can be renamed over.
-    if (errnoOf(thrown) !== 'EBUSY') throw thrown;
-    await host.files.writeInPlace(hosts, content);
-  }
 }

@@ -1,6 +1,6 @@
 // Starts and stops the local services' units, in the order they need each other.
 import type { BootstrapSettings } from '../../config/bootstrap.ts';
-import { BkeError } from '../../lib/errors.ts';
+import { startAnew, systemctl } from '../../host/systemd.ts';
 import type { Phase } from '../../operations/operation.ts';
 import type { TaskScope } from '../task.ts';
 import { unitNames } from './layout.ts';
@@ -38,8 +38,8 @@ async function startServices(scope: TaskScope, { settings, hostname, now }: Cont
   const { ca, renewed } = await ensureCertificates(scope, { ...settings, hostname, now });
   for (const unit of startOrder) {
     const { active } = await readUnitState(scope.host, unit);
-    if (active !== 'active') await systemctl(scope, 'start', unit);
-    else if (renewed) await systemctl(scope, 'restart', unit);
+    if (active !== 'active') await scope.act(`start ${unit}`, () => startAnew(scope.host, unit));
+    else if (renewed) await scope.act(`restart ${unit}`, () => startAnew(scope.host, unit));
   }
   for (const { id } of localServices(settings)) await waitForService(scope, { settings, ca, service: id });
 }
@@ -47,17 +47,6 @@ async function startServices(scope: TaskScope, { settings, hostname, now }: Cont
 async function stopServices(scope: TaskScope): Promise<void> {
   for (const unit of startOrder.toReversed()) {
     const { active } = await readUnitState(scope.host, unit);
-    if (active !== 'inactive') await systemctl(scope, 'stop', unit);
+    if (active !== 'inactive') await scope.act(`stop ${unit}`, () => systemctl(scope.host, 'stop', unit));
   }
-}
-
-async function systemctl(scope: TaskScope, verb: 'start' | 'stop' | 'restart', unit: string): Promise<void> {
-  await scope.act(`${verb} ${unit}`, async () => {
-    const result = await scope.host.run(['systemctl', verb, unit], { timeoutMs: 120_000, signal: scope.signal });
-    if (result.exitCode === 0) return;
-    throw new BkeError('BKE_COMMAND_FAILED', `systemctl ${verb} ${unit} failed: ${result.stderr.trim()}`, {
-      host: scope.host.name,
-      hint: `See journalctl -u ${unit}.`,
-    });
-  });
 }

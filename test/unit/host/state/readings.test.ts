@@ -13,7 +13,6 @@ import {
   shimNamespace,
 } from '../../../../src/host/state/processes.ts';
 import { parseSshConnection } from '../../../../src/host/state/session.ts';
-import { parseUnits } from '../../../../src/host/state/units.ts';
 
 function processOf(more: Partial<ProcessInfo>): ProcessInfo {
   return { pid: 7, parent: 1, startTicks: '5', state: 'S', command: 'x', args: [], cgroups: [], ...more };
@@ -105,20 +104,6 @@ describe('mounts', () => {
 });
 
 describe('units, sessions and kubeconfigs', () => {
-  it('leaves out units that are not there', () => {
-    const text =
-      'Id=kubelet.service\nLoadState=loaded\nActiveState=active\nUnitFileState=enabled\nFragmentPath=/etc/systemd/system/kubelet.service\n\nId=k3s.service\nLoadState=not-found\nActiveState=inactive\nUnitFileState=\nFragmentPath=\n\nId=gone.service\nLoadState=not-found\nActiveState=active\n';
-    expect(parseUnits(text)).toEqual([
-      {
-        name: 'kubelet.service',
-        active: 'active',
-        enabled: 'enabled',
-        fragment: '/etc/systemd/system/kubelet.service',
-      },
-      { name: 'gone.service', active: 'active', enabled: '', fragment: '' },
-    ]);
-  });
-
   it('reads SSH_CONNECTION', () => {
     expect(parseSshConnection('10.0.0.9 4000 10.0.0.2 22')).toEqual({
       client: '10.0.0.9',

@@ -233,7 +233,6 @@ describe('a plan', () => {
       name,
       active: 'active',
       enabled: 'enabled',
-      fragment: '',
     }));
     const stopped = (given: Partial<ResetFlags>): readonly string[] =>
       planReset(input({ units }, [], given), self).selection.units;
@@ -271,7 +270,7 @@ describe('a plan in words', () => {
   });
 
   it('is whole for a dry run, each with what would be done', () => {
-    const units = [{ name: 'kubelet.service', active: 'active', enabled: 'enabled', fragment: '' }];
+    const units = [{ name: 'kubelet.service', active: 'active', enabled: 'enabled' }];
     expect(plannedItems(planReset(input({ units, paths: [found('/run/flannel', ['x'])] }), self))).toEqual([
       { action: 'run', what: 'stop kubelet.service (active) (it runs Kubernetes)' },
       { action: 'remove', what: '/run/flannel (flannel state)' },
