@@ -1,21 +1,16 @@
 // Answers one request for files or charts: read-only, and nothing outside the repository can be named.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { renderIndex } from './charts.ts';
+import type { Downloads } from './downloads.ts';
 import { answerFor, etagOf, sendRange } from './http-file.ts';
 import { listingHtml, listingJson, type Listing } from './listing.ts';
 import type { Area, FileRepository, OpenFile } from './store.ts';
 import { digestOf } from '../../lib/digest.ts';
 
-/** Downloads that are running, over both ports. */
-interface Streams {
-  running: number;
-  readonly most: number;
-}
-
 export interface Site {
   readonly repository: FileRepository;
   readonly area: Area;
-  readonly streams: Streams;
+  readonly downloads: Downloads;
 }
 
 interface Request {
@@ -83,22 +78,22 @@ async function sendFile(
     return sendText(message, response, { status: 416, body: 'the file ends before this range\n' });
   }
   const { start, length } = answer.range;
-  if (message.method === 'GET' && site.streams.running >= site.streams.most) {
+  const download = message.method === 'GET' ? site.downloads.begin(message, response) : undefined;
+  if (message.method === 'GET' && download === undefined) {
     response.setHeader('retry-after', retryAfter);
     return sendText(message, response, { status: 429, body: 'too many downloads at once; come again\n' });
   }
   response.setHeader('content-type', file.path.endsWith('.tgz') ? 'application/gzip' : 'application/octet-stream');
   response.setHeader('content-length', length);
   if (answer.status === 206) response.setHeader('content-range', `bytes ${start}-${start + length - 1}/${file.size}`);
-  response.writeHead(answer.status);
-  if (message.method === 'HEAD') return sendEmpty(response, answer.status);
-  site.streams.running += 1;
+  if (download === undefined) return sendEmpty(response, answer.status);
   try {
-    const sent = await sendRange(bytes, answer.range, response);
+    response.writeHead(answer.status);
+    const sent = await sendRange(bytes, answer.range, response, (taken) => download.took(taken));
     response.end();
     return sent;
   } finally {
-    site.streams.running -= 1;
+    download.end();
   }
 }
 

@@ -43,12 +43,10 @@ function rangeHolds(header: unknown, file: StoredFile): boolean {
 
 /** undefined: no single range of bytes, to be ignored as the RFC allows. */
 export function parseRange(header: string, size: number): ByteRange | 'unsatisfiable' | undefined {
-  const match = /^bytes=\s*(\d{0,15})\s*-\s*(\d{0,15})\s*$/i.exec(header);
-  const [, first = '', last = ''] = match ?? [];
-  if (match === null || (first === '' && last === '')) return undefined;
-  if (first === '') return rangeOf(Math.max(0, size - Number(last)), size - 1, size);
-  if (last !== '' && Number(last) < Number(first)) return undefined;
-  return rangeOf(Number(first), last === '' ? size - 1 : Math.min(Number(last), size - 1), size);
+  const [, first = '', last = ''] = /^bytes=\s*(\d{0,15})\s*-\s*(\d{0,15})\s*$/i.exec(header) ?? [];
+  if (first === '') return last === '' ? undefined : rangeOf(Math.max(0, size - Number(last)), size - 1, size);
+  const [start, end] = [Number(first), last === '' ? Number.POSITIVE_INFINITY : Number(last)];
+  return end < start ? undefined : rangeOf(start, Math.min(end, size - 1), size);
 }
 
 function rangeOf(start: number, end: number, size: number): ByteRange | 'unsatisfiable' {
@@ -58,11 +56,12 @@ function rangeOf(start: number, end: number, size: number): ByteRange | 'unsatis
 /** Large reads cost less per byte, but every download holds one. */
 const chunkSize = 256 * 1024;
 
-/** Returns how many bytes were handed on. Ends early where the client has gone. */
+/** Returns how many bytes were handed on. `onTaken` is told of each part that the connection took. Ends early where the client has gone. */
 export async function sendRange(
   file: FileHandle,
   { start, length }: ByteRange,
   response: ServerResponse,
+  onTaken: (bytes: number) => void,
 ): Promise<number> {
   const buffer = Buffer.allocUnsafeSlow(Math.min(chunkSize, length));
   const write = writerTo(response);
@@ -73,6 +72,7 @@ export async function sendRange(
     if (bytesRead === 0) throw new Error('the file became shorter while it was sent');
     await write(buffer.subarray(0, bytesRead));
     sent += bytesRead;
+    onTaken(bytesRead);
   }
   return sent;
 }

@@ -1,10 +1,13 @@
 // The HTTPS server of files and charts that `bke serve` runs: read-only, ranges, ETag = digest, no limit on how long a download takes.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
+import type { Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { BkeError } from '../../lib/errors.ts';
 import { toError } from '../../lib/thrown.ts';
+import { type DownloadLimits, Downloads, slowestDownload } from './downloads.ts';
 import { handle, sendText, type Site } from './handler.ts';
+import { PerClient } from './per-client.ts';
 import { type CertificateFiles, keepCertificates, type KeyPair, readKeyPair } from './server-certificates.ts';
 import type { Area, FileRepository } from './store.ts';
 
@@ -32,8 +35,10 @@ export interface FileServerOptions {
   readonly chartsPort: number;
   /** PEM files; read again when they change or `reloadCertificates` is called. */
   readonly tls: CertificateFiles;
-  /** Downloads at once; more are answered 429 with Retry-After. Default 128. */
+  /** Downloads at once; more are answered 429 with Retry-After. Default 128. One client has at most half of them. */
   readonly maxStreams?: number;
+  /** Default `slowestDownload`. */
+  readonly slowest?: DownloadLimits['slowest'];
   /** Longest silence of a client; default 120 000 ms. */
   readonly idleTimeoutMs?: number;
   readonly onAccess?: (record: AccessRecord) => void;
@@ -53,10 +58,12 @@ export interface FileServer {
 /** @throws BkeError BKE_CERTIFICATE_UNREADABLE; a system error where a port can't be had. */
 export async function startFileServer(options: FileServerOptions): Promise<FileServer> {
   const pair = await readKeyPair(options.tls);
-  const streams = { running: 0, most: options.maxStreams ?? 128 };
+  const most = options.maxStreams ?? 128;
+  const mostPerClient = Math.ceil(most / 2);
+  const downloads = new Downloads({ most, mostPerClient, slowest: options.slowest ?? slowestDownload });
   const servers = {
-    files: serverOf({ repository: options.repository, area: 'files', streams }, options, pair),
-    charts: serverOf({ repository: options.repository, area: 'charts', streams }, options, pair),
+    files: serverOf({ repository: options.repository, area: 'files', downloads }, options, pair),
+    charts: serverOf({ repository: options.repository, area: 'charts', downloads }, options, pair),
   };
   const all = [servers.files, servers.charts];
   try {
@@ -83,15 +90,31 @@ function ignore(): void {
 }
 
 function serverOf(site: Site, options: FileServerOptions, pair: KeyPair): Server {
-  const server = createServer({ ...pair, minVersion: 'TLSv1.2' }, (message, response) => {
+  const tls = { ...pair, minVersion: 'TLSv1.2', handshakeTimeout: 30_000 } as const;
+  const server = createServer(tls, (message, response) => {
     void answer(site, options, message, response);
   });
-  // Only silence ends a connection: a download may take as long as it takes.
+  // Only silence or next to it (DownloadLimits) ends a connection: a download may take as long as it takes.
   server.timeout = options.idleTimeoutMs ?? 120_000;
   server.requestTimeout = 60_000;
   server.headersTimeout = 30_000;
   server.keepAliveTimeout = 30_000;
+  server.maxConnections = maxConnections;
+  limitPerClient(server, maxConnections / 2);
   return server;
+}
+
+/** Of each port. More than a site has hosts: who waits for its turn to download should be told so, not be cut. */
+const maxConnections = 2048;
+
+/** Connections that one address has beyond `most` are closed at once. */
+function limitPerClient(server: Server, most: number): void {
+  const clients = new PerClient(most);
+  server.on('connection', (socket: Socket) => {
+    const client = socket.remoteAddress ?? '';
+    if (clients.enter(client)) socket.once('close', () => clients.leave(client));
+    else socket.destroy();
+  });
 }
 
 async function answer(

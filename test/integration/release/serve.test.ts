@@ -65,7 +65,7 @@ interface Answer {
 function ask(
   port: number,
   path: string,
-  options: { readonly method?: string; readonly headers?: Record<string, string> } = {},
+  options: { readonly method?: string; readonly headers?: Record<string, string>; readonly localAddress?: string } = {},
 ): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const outgoing = request({ host: '127.0.0.1', port, path, ca: certificates.ca, ...options }, (response) => {
@@ -176,7 +176,7 @@ describe('the file server', () => {
   it('turns away more downloads than it may serve at once, and serves again afterwards', async () => {
     const narrow = await start({ maxStreams: 2 });
     try {
-      const slow = [await openSlowly(narrow.filesPort), await openSlowly(narrow.filesPort)];
+      const slow = [await openSlowly(narrow.filesPort, '127.0.0.1'), await openSlowly(narrow.filesPort, '127.0.0.2')];
       expect(await ask(narrow.filesPort, '/k8s/v1/big')).toMatchObject({
         status: 429,
         headers: { 'retry-after': '5' },
@@ -190,6 +190,47 @@ describe('the file server', () => {
       expect(gone.every(({ bytes }) => bytes < big.length)).toBe(true);
     } finally {
       await narrow.stop(0);
+    }
+  });
+
+  it('leaves places for others, however many downloads one client begins', async () => {
+    const narrow = await start({ maxStreams: 4 });
+    try {
+      const slow = [await openSlowly(narrow.filesPort), await openSlowly(narrow.filesPort)];
+      expect((await ask(narrow.filesPort, '/k8s/v1/big')).status).toBe(429);
+      expect((await ask(narrow.filesPort, '/k8s/v1/big', { localAddress: '127.0.0.2' })).status).toBe(200);
+      for (const close of slow) close();
+      await expect.poll(async () => (await ask(narrow.filesPort, '/k8s/v1/big')).status).toBe(200);
+    } finally {
+      await narrow.stop(0);
+    }
+  });
+
+  it('ends a client that takes next to nothing, though it is never silent', async () => {
+    const strict = await start({ slowest: { bytes: 1_000_000, withinMs: 1000 } });
+    const curl = (rate: string): ChildProcess => {
+      const url = `https://127.0.0.1:${strict.filesPort}/k8s/v1/big`;
+      return spawn('curl', [
+        '-sSf',
+        '--cacert',
+        certificates.caFile,
+        '--limit-rate',
+        rate,
+        '-o',
+        join(dir, 'slow'),
+        url,
+      ]);
+    };
+    const known = records.length;
+    const patient = curl('8M');
+    const crawling = curl('100K');
+    try {
+      const ended = (): unknown[] =>
+        records.slice(known).map(({ complete, bytes }) => complete && bytes === big.length);
+      await expect.poll(ended, { timeout: 20_000 }).toEqual(expect.arrayContaining([true, false]));
+    } finally {
+      await Promise.all([patient, crawling].map(stopChild));
+      await strict.stop(0);
     }
   });
 
@@ -266,9 +307,9 @@ describe('the file server', () => {
 });
 
 /** Asks for the big file, reads its head, then nothing more. Gives what ends it. */
-function openSlowly(port: number): Promise<() => void> {
+function openSlowly(port: number, localAddress = '127.0.0.1'): Promise<() => void> {
   return new Promise((resolve, reject) => {
-    const options = { host: '127.0.0.1', port, path: '/k8s/v1/big', ca: certificates.ca, agent: false };
+    const options = { host: '127.0.0.1', port, path: '/k8s/v1/big', ca: certificates.ca, agent: false, localAddress };
     const outgoing = request(options, (response) => {
       response.pause();
       response.on('error', () => undefined);
@@ -291,6 +332,7 @@ function fingerprint(port: number): Promise<string> {
 
 describe('bke serve', () => {
   let child: ChildProcess | undefined;
+  let said = '';
   afterAll(async () => {
     if (child !== undefined) await stopChild(child);
   });
@@ -326,6 +368,7 @@ describe('bke serve', () => {
       ],
       { stdio: ['ignore', 'pipe', 'pipe'] },
     );
+    child.stderr?.on('data', (chunk: Buffer) => (said += chunk.toString()));
     let log = '';
     child.stdout?.on('data', (chunk: Buffer) => (log += chunk.toString()));
     await expect.poll(() => log, { timeout: 10_000 }).toContain('"msg":"listening"');
@@ -356,9 +399,10 @@ describe('bke serve', () => {
     expect(lines).toContainEqual(expect.objectContaining({ msg: 'request', path: '/index.yaml', status: 200 }));
   });
 
-  it('ends with 0 when it is told to stop', async () => {
+  it('ends with 0 and without a word to people when it is told to stop', async () => {
     const ended = new Promise((resolve) => child?.once('exit', (code, signal) => resolve(code ?? signal)));
     child?.kill('SIGTERM');
     expect(await ended).toBe(0);
+    expect(said).toBe('');
   });
 });
