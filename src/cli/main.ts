@@ -103,7 +103,9 @@ async function runCommand(
 ): Promise<number> {
   const { io } = program;
   const progress = openProgress(io, globals, command.output === undefined && globals.output === 'json');
-  const signals = listenForSignals(program.overrides.signals ?? process, io.stderr, (line) => progress.line(line));
+  // A role is stopped by systemd at every stop: that is no news for its journal.
+  const tell = command.group === 'roles' ? () => undefined : (line: string) => progress.line(line);
+  const signals = listenForSignals(program.overrides.signals ?? process, io.stderr, tell);
   const context = createContext({
     io,
     globals,

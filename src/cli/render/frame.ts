@@ -73,7 +73,9 @@ function detailLines(phase: PhaseView, most: number, style: FrameStyle): string[
   const failed = phase.failed
     .slice(0, most)
     .map((entry) =>
-      style.theme.bad(detail(`✗ ${hostPrefix(entry.host)}${entry.step}: ${errorWords(entry.error)}`, style)),
+      style.theme.bad(
+        detail(`✗ ${phase.hosts <= 1 ? '' : hostPrefix(entry.host)}${entry.title}: ${errorWords(entry.error)}`, style),
+      ),
     );
   const active =
     phase.state === 'running' ? [...phase.active.values()].filter((step) => isWorthALine(phase, step, style)) : [];

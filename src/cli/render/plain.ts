@@ -6,9 +6,9 @@ import type { OutputStream } from '../io.ts';
 import { createTheme } from '../theme.ts';
 import { matchEvent } from './match.ts';
 import type { Renderer } from './renderer.ts';
-import { type ActiveStep, applyEvent, emptyView, type OperationView } from './state.ts';
+import { type ActiveStep, applyEvent, emptyView, type OperationView, stepTitle } from './state.ts';
 import { summaryLines } from './summary.ts';
-import { errorWords, hostPrefix, oneLine, outcomeWord, progressWords, waitingWords } from './words.ts';
+import { errorWords, oneLine, outcomeWord, prefixOf, progressWords, waitingWords } from './words.ts';
 
 export interface PlainOptions {
   readonly stream: OutputStream;
@@ -45,15 +45,16 @@ export function plainRenderer(options: PlainOptions): Renderer {
 
 /** What is said of an event; nothing where the verbosity is too low for it. */
 function eventLines(event: OperationEvent, view: OperationView, verbosity: number): string[] {
-  const step = (place: StepPlace, words: string): string[] => [`${hostPrefix(place.host)}${place.step}: ${words}`];
+  const step = (place: StepPlace, words: string): string[] => [
+    `${prefixOf(view, place.host)}${oneLine(stepTitle(view, place.step))}: ${words}`,
+  ];
   return matchEvent<OperationEvent['type'], string[]>(event, {
     'operation.started': (e) => [`${e.action} of ${e.target}${e.dryRun ? ' (dry run)' : ''}, operation ${e.operation}`],
     'phase.started': (e) => [`== ${e.title}${e.hosts.length > 1 ? ` on ${plural(e.hosts.length, 'host')}` : ''}`],
     'phase.finished': (e) => [
       `== ${titleOf(view, e.phase)}: ${outcomeWord(e.outcome)} after ${formatDuration(e.durationMs)}`,
     ],
-    'step.started': (e) =>
-      verbosity >= 1 ? step(e, `${oneLine(e.title)}, at most ${formatDuration(e.timeoutMs)}`) : [],
+    'step.started': (e) => (verbosity >= 1 ? step(e, `begins, at most ${formatDuration(e.timeoutMs)}`) : []),
     'step.progress': (e) => (verbosity >= 2 ? step(e, progressWords(e)) : []),
     'step.waiting': (e) => step(e, waitingWords(e, Date.parse(e.time))),
     'step.planned': () => [],
@@ -66,7 +67,7 @@ function eventLines(event: OperationEvent, view: OperationView, verbosity: numbe
       const word = outcomeWord(e.error.code === 'BKE_CANCELLED' ? 'cancelled' : 'failed');
       return step(e, `${word} after ${formatDuration(e.durationMs)}: ${errorWords(e.error)}`);
     },
-    note: (e) => [`${e.level === 'warning' ? 'warning: ' : ''}${hostPrefix(e.host)}${oneLine(e.message)}`],
+    note: (e) => [`${e.level === 'warning' ? 'warning: ' : ''}${prefixOf(view, e.host)}${oneLine(e.message)}`],
     'operation.finished': () => summaryLines(view, createTheme(false)),
   });
 }
@@ -77,7 +78,7 @@ function heartbeatLine(view: OperationView, now: number): string {
   const [first] = active.toSorted((a, b) => a.since - b.since);
   if (first === undefined) return 'still running';
   const more = active.length > 1 ? `, ${active.length - 1} more at work` : '';
-  return `still running: ${hostPrefix(first.host)}${first.step} for ${formatDuration(now - first.since)}${situation(first, now)}${more}`;
+  return `still running: ${prefixOf(view, first.host)}${oneLine(first.title)} for ${formatDuration(now - first.since)}${situation(first, now)}${more}`;
 }
 
 function situation(active: ActiveStep, now: number): string {

@@ -17,7 +17,7 @@ export interface ActiveStep {
 
 interface FailedStep {
   readonly host: string | undefined;
-  readonly step: string;
+  readonly title: string;
   readonly error: ErrorReport;
 }
 
@@ -45,11 +45,22 @@ export interface OperationView {
   dryRun: boolean;
   hosts: number;
   readonly phases: PhaseView[];
+  /** Titles of the steps that began, by their name. */
+  readonly titles: Map<string, string>;
   finished: EventOf<'operation.finished'> | undefined;
 }
 
 export function emptyView(): OperationView {
-  return { id: '', action: '', target: '', dryRun: false, hosts: 0, phases: [], finished: undefined };
+  return {
+    id: '',
+    action: '',
+    target: '',
+    dryRun: false,
+    hosts: 0,
+    phases: [],
+    titles: new Map(),
+    finished: undefined,
+  };
 }
 
 /** Changes `view` to what is so after the event. */
@@ -84,6 +95,7 @@ function changes(view: OperationView): EventCases<void> {
       const { host, step, title } = event;
       const phase = phaseOf(view, event.phase);
       phase.seen.add(host ?? '');
+      view.titles.set(step, title);
       phase.active.set(host ?? '', { host, phase: phase.id, step, title, since: Date.parse(event.time) });
     },
     'step.progress': (event) => {
@@ -102,13 +114,18 @@ function changes(view: OperationView): EventCases<void> {
       const phase = phaseOf(view, event.phase);
       phase.active.delete(event.host ?? '');
       if (event.error.code === 'BKE_CANCELLED') phase.stopped += 1;
-      else phase.failed.push({ host: event.host, step: event.step, error: event.error });
+      else phase.failed.push({ host: event.host, title: stepTitle(view, event.step), error: event.error });
     },
     note: () => {},
     'operation.finished': (event) => {
       view.finished = event;
     },
   };
+}
+
+/** For people; the name where the beginning of the step was not seen. */
+export function stepTitle(view: OperationView, step: string): string {
+  return view.titles.get(step) ?? step;
 }
 
 /** A phase that was not announced is added: a journal may be cut at its beginning. */

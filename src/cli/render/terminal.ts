@@ -4,9 +4,9 @@ import type { Theme } from '../theme.ts';
 import { type FrameStyle, renderFrame } from './frame.ts';
 import type { EventOf } from './match.ts';
 import type { Renderer } from './renderer.ts';
-import { applyEvent, emptyView } from './state.ts';
+import { applyEvent, emptyView, type OperationView } from './state.ts';
 import { summaryLines } from './summary.ts';
-import { hostPrefix, oneLine } from './words.ts';
+import { oneLine, prefixOf } from './words.ts';
 
 export interface TerminalOptions {
   readonly stream: OutputStream;
@@ -53,7 +53,7 @@ export function terminalRenderer(options: TerminalOptions): Renderer {
     handle: (event) => {
       applyEvent(view, event);
       if (event.type === 'operation.started') start();
-      if (event.type === 'note') draw([noteLine(event, theme)]);
+      if (event.type === 'note') draw([noteLine(event, view, theme)]);
       if (event.type === 'operation.finished') {
         stop();
         for (const line of summaryLines(view, theme)) stream.write(`${line}\n`);
@@ -68,7 +68,7 @@ export function terminalRenderer(options: TerminalOptions): Renderer {
 }
 
 /** Notes stay above the frame. */
-function noteLine(event: EventOf<'note'>, theme: Theme): string {
+function noteLine(event: EventOf<'note'>, view: OperationView, theme: Theme): string {
   const head = event.level === 'warning' ? theme.warning('warning:') : 'note:';
-  return `${head} ${hostPrefix(event.host)}${oneLine(event.message)}`;
+  return `${head} ${prefixOf(view, event.host)}${oneLine(event.message)}`;
 }

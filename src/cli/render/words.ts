@@ -5,10 +5,16 @@ import { formatDuration } from '../../lib/duration.ts';
 import type { ErrorReport } from '../../lib/errors.ts';
 import { printable } from '../../lib/text.ts';
 import type { EventOf } from './match.ts';
+import type { OperationView } from './state.ts';
 
 /** 'w7: ', or nothing for work that belongs to no host. */
 export function hostPrefix(host: string | undefined): string {
   return host === undefined ? '' : `${host}: `;
+}
+
+/** As hostPrefix; of an operation on one host nothing, as its name would be said in every line. */
+export function prefixOf(view: OperationView, host: string | undefined): string {
+  return view.hosts === 1 ? '' : hostPrefix(host);
 }
 
 /** waiting 12s for the registry to answer: connection refused; meanwhile: journalctl -u bke-registry */

@@ -126,7 +126,7 @@ describe('the frame on a terminal', () => {
     expect(renderFrame(viewOf(oneHost), style(20))).toEqual([
       '✓ Check this host  2.0s',
       '✗ Start local services  10s',
-      '    ✗ boot: services/registry: error[BKE_TIMEOUT] waited 9s for the registry',
+      '    ✗ start the registry: error[BKE_TIMEOUT] waited 9s for the registry',
     ]);
   });
 
@@ -152,11 +152,11 @@ describe('the frame on a terminal', () => {
   it('counts 1000 hosts and names only some that failed or wait', () => {
     expect(renderFrame(viewOf(manyHosts(1000, 100, 7)), style(65))).toEqual([
       '⠋ Reach the hosts  849/1000 hosts, 10 failed  1m05s',
-      '    ✗ w100: ssh: error[BKE_TIMEOUT] no answer from port 22',
-      '    ✗ w200: ssh: error[BKE_TIMEOUT] no answer from port 22',
-      '    ✗ w300: ssh: error[BKE_TIMEOUT] no answer from port 22',
-      '    ✗ w400: ssh: error[BKE_TIMEOUT] no answer from port 22',
-      '    ✗ w500: ssh: error[BKE_TIMEOUT] no answer from port 22',
+      '    ✗ w100: log in: error[BKE_TIMEOUT] no answer from port 22',
+      '    ✗ w200: log in: error[BKE_TIMEOUT] no answer from port 22',
+      '    ✗ w300: log in: error[BKE_TIMEOUT] no answer from port 22',
+      '    ✗ w400: log in: error[BKE_TIMEOUT] no answer from port 22',
+      '    ✗ w500: log in: error[BKE_TIMEOUT] no answer from port 22',
       '    and 5 more failed',
       '    w7: waiting 1m04s for sshd: connection refused; meanwhile: look at the console',
       '    w14: waiting 1m04s for sshd: connection refused; meanwhile: look at the console',
@@ -221,7 +221,7 @@ describe('the terminal renderer', () => {
     renderer.close();
     const text = stream.text();
     expect(text.startsWith('\u001B[?25l')).toBe(true);
-    expect(text).toContain('\u001B[Jwarning: boot: the clock is 3 s off\n');
+    expect(text).toContain('\u001B[Jwarning: the clock is 3 s off\n');
     expect(text.indexOf('\u001B[?25h')).toBeGreaterThan(text.indexOf('✗ Start local services'));
     expect(
       text.endsWith(
@@ -264,12 +264,12 @@ describe('the plain renderer', () => {
     expect(plain(0)).toEqual([
       '2026-11-30T10:15:00Z init of this host, operation 20261130-101500-init-ab12',
       '2026-11-30T10:15:00Z == Check this host',
-      '2026-11-30T10:15:02Z boot: preflight: nothing to do after 2.0s',
+      '2026-11-30T10:15:02Z look around: nothing to do after 2.0s',
       '2026-11-30T10:15:02Z == Check this host: done after 2.0s',
       '2026-11-30T10:15:02Z == Start local services',
-      '2026-11-30T10:15:05Z boot: services/registry: waiting 2.0s for the registry to answer: connection refused; meanwhile: journalctl -u bke-registry',
-      '2026-11-30T10:15:09Z warning: boot: the clock is 3 s off',
-      '2026-11-30T10:15:12Z boot: services/registry: FAILED after 10s: error[BKE_TIMEOUT] waited 9s for the registry',
+      '2026-11-30T10:15:05Z start the registry: waiting 2.0s for the registry to answer: connection refused; meanwhile: journalctl -u bke-registry',
+      '2026-11-30T10:15:09Z warning: the clock is 3 s off',
+      '2026-11-30T10:15:12Z start the registry: FAILED after 10s: error[BKE_TIMEOUT] waited 9s for the registry',
       '2026-11-30T10:15:12Z == Start local services: FAILED after 10s',
       '2026-11-30T10:15:12Z init of this host FAILED after 12s',
       '2026-11-30T10:15:12Z details: bke operation show 20261130-101500-init-ab12',
@@ -279,9 +279,9 @@ describe('the plain renderer', () => {
   });
 
   it('tells more with -v and -vv', () => {
-    expect(plain(1)).toContain('2026-11-30T10:15:02Z boot: services/registry: start the registry, at most 5m00s');
+    expect(plain(1)).toContain('2026-11-30T10:15:02Z start the registry: begins, at most 5m00s');
     expect(plain(1).join('\n')).not.toContain('push images');
-    expect(plain(2)).toContain('2026-11-30T10:15:03Z boot: services/registry: push images, 50% (512 MiB of 1.0 GiB)');
+    expect(plain(2)).toContain('2026-11-30T10:15:03Z start the registry: push images, 50% (512 MiB of 1.0 GiB)');
   });
 
   it('gives a sign of life every 30 s while nothing happens', () => {
@@ -293,8 +293,8 @@ describe('the plain renderer', () => {
     vi.advanceTimersByTime(65_000);
     expect(stream.text().slice(before.length)).toBe(
       [
-        '2026-11-30T10:15:30Z still running: boot: services/registry for 28s, push images, 50% (512 MiB of 1.0 GiB)',
-        '2026-11-30T10:16:00Z still running: boot: services/registry for 58s, push images, 50% (512 MiB of 1.0 GiB)',
+        '2026-11-30T10:15:30Z still running: start the registry for 28s, push images, 50% (512 MiB of 1.0 GiB)',
+        '2026-11-30T10:16:00Z still running: start the registry for 58s, push images, 50% (512 MiB of 1.0 GiB)',
         '',
       ].join('\n'),
     );
