@@ -23,7 +23,7 @@ export const status: Command = {
   examples: [
     { command: 'bke status', says: 'one line per service' },
     { command: 'bke status -o wide', says: 'also units, and why a service is not healthy' },
-    { command: 'bke status -o json', says: 'the same for programs' },
+    { command: 'bke status -o json', says: 'the same for programs, and what was loaded and who signed it' },
   ],
   output: ['table', 'wide', 'json', 'yaml', 'name'],
   run: async (context) => {
@@ -43,7 +43,9 @@ export const status: Command = {
           ? {}
           : { age: formatDuration(context.now().getTime() - Date.parse(service.since)) }),
       }));
-      return { kind: 'list', items, columns, empty, exitCode: found.services.every(isHealthy) ? 0 : 1 };
+      // null: no load came to its end.
+      const about = { bundle: found.content?.bundle ?? null };
+      return { kind: 'list', items, about, columns, empty, exitCode: found.services.every(isHealthy) ? 0 : 1 };
     } finally {
       await host.close();
     }

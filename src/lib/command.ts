@@ -65,6 +65,8 @@ export type CommandResult =
   | {
       readonly kind: 'list';
       readonly items: readonly object[];
+      /** What json and yaml tell beside the items. */
+      readonly about?: object;
       readonly columns: readonly Column[];
       readonly empty: string;
       readonly exitCode?: number;

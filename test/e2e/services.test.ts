@@ -8,6 +8,7 @@ import { type BkeHost, bkeHost, initOptions, outcome } from './helpers/bke-host.
 import { type Answer, ask, sha256 } from './helpers/https.ts';
 
 const statusList = z.object({
+  bundle: z.object({ signature: z.string() }),
   items: z.array(
     z.object({
       name: z.string(),
@@ -104,7 +105,8 @@ describe('bke init on a fresh host', () => {
 
   it('tells the state of each service', async () => {
     const result = await boot.bke('status -o json');
-    const { items } = statusList.parse(JSON.parse(result.stdout));
+    const { items, bundle } = statusList.parse(JSON.parse(result.stdout));
+    expect(bundle.signature).toBe('trusted');
     expect(items.map(({ name, state }) => `${name} ${state}`)).toEqual([
       'registry healthy',
       'registry-push healthy',

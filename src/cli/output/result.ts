@@ -37,8 +37,8 @@ const listFormats: Readonly<
 > = {
   table: ({ items, columns }, { headers }) => renderTable(items, columns, { headers, wide: false }),
   wide: ({ items, columns }, { headers }) => renderTable(items, columns, { headers, wide: true }),
-  json: ({ items }) => toJson({ kind: 'List', items }),
-  yaml: async ({ items }) => toYaml({ kind: 'List', items }),
+  json: ({ items, about }) => toJson({ kind: 'List', ...about, items }),
+  yaml: async ({ items, about }) => toYaml({ kind: 'List', ...about, items }),
   name: ({ items }) => items.map(nameLine).join(''),
 };
 
