@@ -53,19 +53,24 @@ export class FakeSystem {
         return this.#systemctl(words);
       case 'journalctl':
         return { ...done, stdout: 'a last line of the log\n' };
-      case 'groupadd':
-      case 'groupdel':
-      case 'useradd':
-      case 'userdel':
-        await this.#fate.effect();
-        return this.#accounts(program, words);
-      case 'modprobe':
-      case 'rmmod':
-        await this.#fate.effect();
-        return program === 'modprobe' ? this.#modprobe(words[0] ?? '') : this.#rmmod(words[0] ?? '');
       default:
-        return this.#other(program);
+        return this.#changing(program, words);
     }
+  }
+
+  async #changing(program: string, words: readonly string[]): Promise<RunResult> {
+    const name = words.at(-1) ?? '';
+    const action = new Map([
+      ['groupadd', () => this.#groupadd(name)],
+      ['groupdel', () => this.#groupdel(name)],
+      ['useradd', () => this.#useradd(name)],
+      ['userdel', () => this.#userdel(name)],
+      ['modprobe', () => this.#modprobe(words[0] ?? '')],
+      ['rmmod', () => this.#rmmod(words[0] ?? '')],
+    ]).get(program);
+    if (action === undefined) return this.#other(program);
+    await this.#fate.effect();
+    return action();
   }
 
   #other(program: string): RunResult {
@@ -107,24 +112,25 @@ export class FakeSystem {
     const name = rest.at(-1) ?? '';
     if (verb === 'show') return this.#show(name);
     await this.#fate.effect();
-    switch (verb) {
-      case 'daemon-reload':
-        for (const [unit, state] of this.units) state.loaded = await this.#file(unit);
-        return done;
-      case 'enable':
-        return this.#enable(name);
-      case 'disable':
-        return this.#disable(name);
-      case 'restart':
-        return this.#restart(name);
-      case 'stop':
-        return this.#stop(name);
-      case 'reset-failed':
-        if (this.#unit(name).active === 'failed') this.#unit(name).active = 'inactive';
-        return done;
-      default:
-        return failed(1, `Unknown command verb ${verb}.`);
-    }
+    const action = new Map([
+      ['daemon-reload', () => this.#reload()],
+      ['enable', () => this.#enable(name)],
+      ['disable', () => this.#disable(name)],
+      ['restart', () => this.#restart(name)],
+      ['stop', () => this.#stop(name)],
+      ['reset-failed', () => this.#resetFailed(name)],
+    ]).get(verb);
+    return action === undefined ? failed(1, `Unknown command verb ${verb}.`) : action();
+  }
+
+  async #reload(): Promise<RunResult> {
+    for (const [unit, state] of this.units) state.loaded = await this.#file(unit);
+    return done;
+  }
+
+  async #resetFailed(name: string): Promise<RunResult> {
+    if (this.#unit(name).active === 'failed') this.#unit(name).active = 'inactive';
+    return done;
   }
 
   async #show(name: string): Promise<RunResult> {
@@ -218,33 +224,37 @@ export class FakeSystem {
     return [...Array(900).keys()].map((index) => 999 - index).find((id) => !ids.includes(id)) ?? 100;
   }
 
-  async #accounts(program: string, args: readonly string[]): Promise<RunResult> {
-    const name = args.at(-1) ?? '';
-    const without = (lines: string[]): string[] => lines.filter((line) => !line.startsWith(`${name}:`));
-    if (program === 'groupadd') {
-      if (await this.#has('group', name)) return failed(9, `groupadd: group '${name}' already exists`);
-      const id = await this.#freeId('group');
-      await this.#rewrite('group', (lines) => [...lines, `${name}:x:${id}:`]);
-      await this.#rewrite('gshadow', (lines) => [...lines, `${name}:!::`]);
-    } else if (program === 'useradd') {
-      if (await this.#has('passwd', name)) return failed(9, `useradd: user '${name}' already exists`);
-      const gid = (await this.#table('group'))
-        .split('\n')
-        .find((line) => line.startsWith(`${name}:`))
-        ?.split(':')[2];
-      const id = await this.#freeId('passwd');
-      await this.#rewrite('passwd', (lines) => [...lines, `${name}:x:${id}:${gid}::/nonexistent:/usr/sbin/nologin`]);
-      await this.#rewrite('shadow', (lines) => [...lines, `${name}:!:20000::::::`]);
-    } else if (program === 'userdel') {
-      if (!(await this.#has('passwd', name))) return failed(6, `userdel: user '${name}' does not exist`);
-      if (this.busyUsers.has(name)) return failed(8, `userdel: user ${name} is currently used by process 4711`);
-      await this.#rewrite('passwd', without);
-      await this.#rewrite('shadow', without);
-      await this.#removeGroup(name, without);
-    } else {
-      if (!(await this.#has('group', name))) return failed(6, `groupdel: group '${name}' does not exist`);
-      await this.#removeGroup(name, without);
-    }
+  async #groupadd(name: string): Promise<RunResult> {
+    if (await this.#has('group', name)) return failed(9, `groupadd: group '${name}' already exists`);
+    const id = await this.#freeId('group');
+    await this.#rewrite('group', (lines) => [...lines, `${name}:x:${id}:`]);
+    await this.#rewrite('gshadow', (lines) => [...lines, `${name}:!::`]);
+    return done;
+  }
+
+  async #useradd(name: string): Promise<RunResult> {
+    if (await this.#has('passwd', name)) return failed(9, `useradd: user '${name}' already exists`);
+    const groups = (await this.#table('group')).split('\n');
+    const gid = groups.find((line) => line.startsWith(`${name}:`))?.split(':')[2];
+    const id = await this.#freeId('passwd');
+    await this.#rewrite('passwd', (lines) => [...lines, `${name}:x:${id}:${gid}::/nonexistent:/usr/sbin/nologin`]);
+    await this.#rewrite('shadow', (lines) => [...lines, `${name}:!:20000::::::`]);
+    return done;
+  }
+
+  async #userdel(name: string): Promise<RunResult> {
+    if (!(await this.#has('passwd', name))) return failed(6, `userdel: user '${name}' does not exist`);
+    if (this.busyUsers.has(name)) return failed(8, `userdel: user ${name} is currently used by process 4711`);
+    const without = linesWithout(name);
+    await this.#rewrite('passwd', without);
+    await this.#rewrite('shadow', without);
+    await this.#removeGroup(name, without);
+    return done;
+  }
+
+  async #groupdel(name: string): Promise<RunResult> {
+    if (!(await this.#has('group', name))) return failed(6, `groupdel: group '${name}' does not exist`);
+    await this.#removeGroup(name, linesWithout(name));
     return done;
   }
 
@@ -302,4 +312,8 @@ export class FakeSystem {
       () => false,
     );
   }
+}
+
+function linesWithout(name: string): (lines: string[]) => string[] {
+  return (lines) => lines.filter((line) => !line.startsWith(`${name}:`));
 }

@@ -31,11 +31,9 @@ const lastLines = 20;
 export async function run(argv: readonly string[], options: RunOptions = {}): Promise<RunResult> {
   const [file, ...args] = argv;
   if (file === undefined) throw new TestbedError('no program to run');
-  const { cwd, env, input, timeout = 60, allowed = [] } = options;
+  const { timeout = 60, allowed = [] } = options;
   const result = await execa(file, args, {
-    ...(cwd === undefined ? {} : { cwd }),
-    ...(env === undefined ? {} : { env }),
-    ...(input === undefined ? { stdin: 'ignore' as const } : { input }),
+    ...placeOf(options),
     timeout: timeout * 1000,
     reject: false,
     maxBuffer: 256 * 1024 * 1024,
@@ -46,6 +44,14 @@ export async function run(argv: readonly string[], options: RunOptions = {}): Pr
     throw new TestbedError(describeFailure(argv, { exitCode, timedOut, limit: timeout, stdout, stderr, cause }));
   }
   return { exitCode, stdout, stderr };
+}
+
+function placeOf({ cwd, env, input }: RunOptions) {
+  return {
+    ...(cwd === undefined ? {} : { cwd }),
+    ...(env === undefined ? {} : { env }),
+    ...(input === undefined ? { stdin: 'ignore' as const } : { input }),
+  };
 }
 
 interface Failure {

@@ -99,13 +99,9 @@ class TarReader {
     const bytes = padded.subarray(0, header.size);
     if (padded.subarray(header.size).some((byte) => byte !== 0)) throw this.#damaged(at, 'padding is not empty');
     if (header.type === 'L') return { name: bytes.toString('utf8').replace(/\0+$/, '') };
-    const records = decodePax(bytes);
-    const size = records?.get('size');
-    const name = records?.get('path');
-    if (records === undefined || (size !== undefined && !/^\d{1,15}$/.test(size))) {
-      throw this.#damaged(at, 'an extended header is damaged');
-    }
-    return { ...(name === undefined ? {} : { name }), ...(size === undefined ? {} : { size: Number(size) }) };
+    const extension = paxExtension(bytes);
+    if (extension === undefined) throw this.#damaged(at, 'an extended header is damaged');
+    return extension;
   }
 
   async #expectNothingMore(at: number): Promise<void> {
@@ -161,4 +157,13 @@ function unsafeBecause({ name, type }: TarHeader): string | undefined {
 
 function quoted(text: string): string {
   return JSON.stringify(text);
+}
+
+/** undefined where it is damaged. */
+function paxExtension(bytes: Buffer): Extension | undefined {
+  const records = decodePax(bytes);
+  const size = records?.get('size');
+  const name = records?.get('path');
+  if (records === undefined || (size !== undefined && !/^\d{1,15}$/.test(size))) return undefined;
+  return { ...(name === undefined ? {} : { name }), ...(size === undefined ? {} : { size: Number(size) }) };
 }

@@ -20,11 +20,15 @@ export function parseChallenge(header: string | undefined): Challenge | undefine
   const [, scheme = '', rest = ''] = /^\s*(\w+)\s*(.*)$/s.exec(header ?? '') ?? [];
   const known = scheme.toLowerCase();
   if (known !== 'basic' && known !== 'bearer') return undefined;
+  return { scheme: known, parameters: challengeParameters(rest) };
+}
+
+function challengeParameters(text: string): Record<string, string> {
   const parameters: Record<string, string> = {};
-  for (const [, key = '', quoted, bare] of rest.matchAll(/(\w+)=(?:"((?:[^"\\]|\\.)*)"|([^\s,]+))/g)) {
+  for (const [, key = '', quoted, bare] of text.matchAll(/(\w+)=(?:"((?:[^"\\]|\\.)*)"|([^\s,]+))/g)) {
     parameters[key.toLowerCase()] = quoted ?? bare ?? '';
   }
-  return { scheme: known, parameters };
+  return parameters;
 }
 
 function basicHeader({ username, password }: Credentials): string {

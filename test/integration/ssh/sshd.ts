@@ -56,42 +56,9 @@ export class TestSshd implements AsyncDisposable {
     if (!existsSync(join(directory, 'root'))) makeKey(join(directory, 'root'), 'ed25519');
     writeFileSync(join(directory, 'authorized_keys'), readFileSync(join(directory, 'root.pub')));
     const port = options.port ?? (await freePort());
-    const lines = [
-      ...(options.config ?? []),
-      `Port ${port}`,
-      'ListenAddress 127.0.0.1',
-      ...keyTypes.map((type) => `HostKey ${directory}/host_${type}`),
-      `AuthorizedKeysFile ${directory}/authorized_keys`,
-      'PidFile none',
-      'StrictModes no',
-      'UsePAM yes',
-      'PermitRootLogin yes',
-      'PasswordAuthentication yes',
-      'KbdInteractiveAuthentication no',
-      'LogLevel VERBOSE',
-      'Subsystem sftp internal-sftp',
-      'AcceptEnv LANG LC_*',
-    ];
-    writeFileSync(join(directory, 'sshd_config'), `${lines.join('\n')}\n`);
+    writeFileSync(join(directory, 'sshd_config'), sshdConfig(options.config ?? [], { port, directory, keyTypes }));
     mkdirSync('/run/sshd', { recursive: true, mode: 0o755 });
-    const child = spawn(sshdPath, ['-D', '-f', join(directory, 'sshd_config'), '-E', join(directory, 'log')], {
-      stdio: ['ignore', 'ignore', 'pipe'],
-    });
-    let complaint = '';
-    child.stderr.on('data', (chunk: Buffer) => {
-      complaint += chunk.toString();
-    });
-    for (
-      let tries = 0;
-      !(
-        existsSync(join(directory, 'log')) && readFileSync(join(directory, 'log'), 'utf8').includes('Server listening')
-      );
-      tries += 1
-    ) {
-      if (child.exitCode !== null || tries > 100) throw new Error(`sshd did not start: ${complaint}`);
-      await pause(50);
-    }
-    return new TestSshd(port, directory, keyTypes, child);
+    return new TestSshd(port, directory, keyTypes, await startSshd(directory));
   }
 
   get pid(): number | undefined {
@@ -226,4 +193,48 @@ export class TestAccount implements Disposable {
   [Symbol.dispose](): void {
     this.remove();
   }
+}
+
+interface SshdPlace {
+  readonly port: number;
+  readonly directory: string;
+  readonly keyTypes: readonly string[];
+}
+
+function sshdConfig(first: readonly string[], { port, directory, keyTypes }: SshdPlace): string {
+  const lines = [
+    ...first,
+    `Port ${port}`,
+    'ListenAddress 127.0.0.1',
+    ...keyTypes.map((type) => `HostKey ${directory}/host_${type}`),
+    `AuthorizedKeysFile ${directory}/authorized_keys`,
+    'PidFile none',
+    'StrictModes no',
+    'UsePAM yes',
+    'PermitRootLogin yes',
+    'PasswordAuthentication yes',
+    'KbdInteractiveAuthentication no',
+    'LogLevel VERBOSE',
+    'Subsystem sftp internal-sftp',
+    'AcceptEnv LANG LC_*',
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+/** Ends when it listens. */
+async function startSshd(directory: string): Promise<ReturnType<typeof spawn>> {
+  const log = join(directory, 'log');
+  const child = spawn(sshdPath, ['-D', '-f', join(directory, 'sshd_config'), '-E', log], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let complaint = '';
+  child.stderr.on('data', (chunk: Buffer) => {
+    complaint += chunk.toString();
+  });
+  const listens = (): boolean => existsSync(log) && readFileSync(log, 'utf8').includes('Server listening');
+  for (let tries = 0; !listens(); tries += 1) {
+    if (child.exitCode !== null || tries > 100) throw new Error(`sshd did not start: ${complaint}`);
+    await pause(50);
+  }
+  return child;
 }

@@ -81,15 +81,17 @@ async function bootAndWait(bed: Bed, host: HostRecord): Promise<void> {
 async function clearLeftovers(bed: Bed, record: BedRecord, names: readonly string[]): Promise<void> {
   const before = record.hosts;
   for (const host of before) {
-    const owned = host.owner !== null && (await isAlive(host.owner));
     const wanted = names.includes(host.name);
-    if (owned && wanted && host.owner?.pid !== process.pid) {
-      throw new TestbedError(`host ${host.name} is in use by process ${host.owner?.pid}; take another name`);
-    }
-    const left = host.owner !== null && !owned;
+    const left = host.owner !== null && !(await isAlive(host.owner));
     if (left) say(`clearing host ${host.name}, left by a run that was killed`);
+    else if (wanted) refuseOthers(host);
     if (left || wanted) await removeHost(bed, record, host);
   }
+}
+
+function refuseOthers({ name, owner }: HostRecord): void {
+  if (owner === null || owner.pid === process.pid) return;
+  throw new TestbedError(`host ${name} is in use by process ${owner.pid}; take another name`);
 }
 
 async function removeHost(bed: Bed, record: BedRecord, host: HostRecord): Promise<void> {

@@ -149,6 +149,12 @@ test(
   },
 );
 
+async function checkKept(host: FakeHost, { result, keptAt = '' }: UndoOutcome): Promise<void> {
+  expect(result).toBe('kept');
+  expect((await host.files.read(keptAt))?.toString()).toMatch(/edited by hand$/);
+  expect(dirname(keptAt)).toMatch(/^\/var\/lib\/bke-kept\/\d{8}T\d{6}Z-op-undo\//);
+}
+
 test('what others edit or add meanwhile survives: kept, reported or left where it is', limit, async () => {
   await fc.assert(
     fc.asyncProperty(beforeArbitrary, changesArbitrary, fc.nat(), async (before, changes, pick) => {
@@ -166,12 +172,7 @@ test('what others edit or add meanwhile survives: kept, reported or left where i
       expect((await host.files.read('/etc/hosts'))?.toString()).toContain('10.9.9.9 theirs\n');
       expect((await host.files.read('/opt/theirs/canary'))?.toString()).toBe('canary');
       const outcome = outcomes.get(`file:${edited?.path}`);
-      if (isThere && outcome !== undefined) {
-        expect(outcome.result).toBe('kept');
-        const keptAt = outcome.keptAt ?? '';
-        expect((await host.files.read(keptAt))?.toString()).toMatch(/edited by hand$/);
-        expect(dirname(keptAt)).toMatch(/^\/var\/lib\/bke-kept\/\d{8}T\d{6}Z-op-undo\//);
-      }
+      if (isThere && outcome !== undefined) await checkKept(host, outcome);
       await disposeAll();
     }),
     { numRuns: 30 * soak },
