@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { type FileHandle, open, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { isErrno } from './errno.ts';
 
 /**
  * Gives `write` a new file (readable too) in the folder of `path`; when it returns, the file is synced and renamed into place, when it throws, removed.
@@ -46,7 +47,7 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (thrown) {
-    return thrown instanceof Error && 'code' in thrown && thrown.code === 'EPERM';
+    return isErrno(thrown, 'EPERM');
   }
 }
 

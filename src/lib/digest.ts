@@ -25,6 +25,21 @@ export interface Content {
   readonly size: number;
 }
 
+/** What a stream of bytes is, as a whole. @param onChunk told of each chunk that went by. */
+export async function contentOfChunks(
+  chunks: AsyncIterable<Uint8Array>,
+  onChunk?: (chunk: Uint8Array) => void,
+): Promise<Content> {
+  const hash = createHash('sha256');
+  let size = 0;
+  for await (const chunk of chunks) {
+    hash.update(chunk);
+    size += chunk.length;
+    onChunk?.(chunk);
+  }
+  return { digest: `sha256:${hash.digest('hex')}`, size };
+}
+
 /** Passes bytes on; at their end `check` gets what they were, and an error it returns fails the stream before its end is seen. */
 export function digesting(check: (content: Content) => Error | undefined): Transform {
   const hash = createHash('sha256');

@@ -1,6 +1,7 @@
 // Free space, asked before and named after.
 import { statfs } from 'node:fs/promises';
 import { formatBytes } from './bytes.ts';
+import { isErrno } from './errno.ts';
 import { BkeError } from './errors.ts';
 
 /** @throws BkeError BKE_DISK_FULL where the file system of `dir` has less than `needed` bytes for us; `what` needs them. */
@@ -17,9 +18,7 @@ export async function requireFreeSpace(dir: string, needed: number, what: string
 
 /** Turns ENOSPC and EDQUOT into BKE_DISK_FULL naming the path and the bytes wanted there; anything else stays as it is. */
 export function namingFullDisk(thrown: unknown, path: string, needed: number): unknown {
-  if (!(thrown instanceof Error) || !('code' in thrown) || (thrown.code !== 'ENOSPC' && thrown.code !== 'EDQUOT')) {
-    return thrown;
-  }
+  if (!isErrno(thrown, 'ENOSPC', 'EDQUOT')) return thrown;
   return new BkeError(
     'BKE_DISK_FULL',
     `the disk is full: writing ${path} needs ${formatBytes(needed)} (${needed} bytes)`,

@@ -4,3 +4,10 @@
 export function isErrno(thrown: unknown, ...codes: readonly string[]): boolean {
   return thrown instanceof Error && 'code' in thrown && typeof thrown.code === 'string' && codes.includes(thrown.code);
 }
+
+/** Why a file that was named cannot be read, in words; undefined where its error has to speak for itself. */
+export function whyUnreadable(thrown: unknown): string | undefined {
+  if (isErrno(thrown, 'ENOENT')) return 'there is no such file';
+  if (isErrno(thrown, 'EACCES')) return 'you may not read it';
+  return isErrno(thrown, 'EISDIR') ? 'it is a directory' : undefined;
+}

@@ -16,6 +16,11 @@ export function listed(words: readonly string[], joint = 'and'): string {
   return `${words.slice(0, -1).join(', ')} ${joint} ${words.at(-1) ?? ''}`;
 }
 
+/** The last line that says something: programs tell their reason there. */
+export function lastLine(text: string): string {
+  return text.trim().split('\n').at(-1) ?? '';
+}
+
 /** At most `most` words, then how many more there are. */
 export function listedShort(words: readonly string[], most: number): string {
   if (words.length <= most) return words.join(', ');

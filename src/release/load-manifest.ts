@@ -1,6 +1,7 @@
 // Reads a release manifest; all its mistakes are told at once, each with file, line and column.
 import { readFile } from 'node:fs/promises';
 import { readYaml } from '../config/read-yaml.ts';
+import { whyUnreadable } from '../lib/errno.ts';
 import { BkeError } from '../lib/errors.ts';
 import { plural } from '../lib/text.ts';
 import { type ReleaseManifest, releaseManifest } from './manifest.ts';
@@ -11,10 +12,9 @@ import { type ReleaseManifest, releaseManifest } from './manifest.ts';
  */
 export async function loadManifest(path: string, file = path): Promise<ReleaseManifest> {
   const text = await readFile(path, 'utf8').catch((cause: unknown) => {
-    const missing = cause instanceof Error && 'code' in cause && cause.code === 'ENOENT';
-    const why = missing ? 'there is no such file' : String(cause);
-    throw new BkeError('BKE_MANIFEST_INVALID', `cannot read the release manifest ${file}: ${why}`, {
-      cause: missing ? undefined : cause,
+    const known = whyUnreadable(cause);
+    throw new BkeError('BKE_MANIFEST_INVALID', `cannot read the release manifest ${file}: ${known ?? String(cause)}`, {
+      cause: known === undefined ? cause : undefined,
     });
   });
   return parseManifest(text, file);

@@ -1,8 +1,10 @@
 // Who may sign bundles: the release keys built in, and the keys a site adds.
 import { createHash, createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { readSecretFile } from '../lib/read-secret-file.ts';
+import { whyUnreadable } from '../lib/errno.ts';
 import { BkeError } from '../lib/errors.ts';
+import { readSecretFile } from '../lib/read-secret-file.ts';
+import { toError } from '../lib/thrown.ts';
 
 /**
  * PEM public keys of bke's releases, the current and the next one. There is none yet: until the project has a release key,
@@ -59,8 +61,5 @@ function refuse(path: string, half: 'private' | 'public', reason: string): never
 }
 
 function reasonOf(cause: unknown): string {
-  if (!(cause instanceof Error)) return String(cause);
-  if ('code' in cause && cause.code === 'ENOENT') return 'there is no such file';
-  if ('code' in cause && cause.code === 'EACCES') return 'you may not read it';
-  return cause.message;
+  return whyUnreadable(cause) ?? toError(cause).message;
 }

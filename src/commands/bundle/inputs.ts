@@ -1,6 +1,7 @@
 // Inputs that several bundle commands read the same way.
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { whyUnreadable } from '../../lib/errno.ts';
 import { BkeError } from '../../lib/errors.ts';
 import type { InputReader } from '../../lib/input.ts';
 import { readSecretFile } from '../../lib/read-secret-file.ts';
@@ -45,6 +46,8 @@ async function readNamed(
     return await read(resolve(context.cwd, path));
   } catch (cause) {
     if (cause instanceof BkeError) throw cause;
-    throw new BkeError('BKE_USAGE', `cannot read ${path}: ${toError(cause).message}`, { cause });
+    throw new BkeError('BKE_USAGE', `cannot read ${path}: ${whyUnreadable(cause) ?? toError(cause).message}`, {
+      cause,
+    });
   }
 }

@@ -13,8 +13,10 @@ import { readYaml } from '../../config/read-yaml.ts';
 import { gatherFacts } from '../../host/facts/gather.ts';
 import type { HostFacts } from '../../host/facts/schema.ts';
 import type { Host } from '../../host/host.ts';
+import { whyUnreadable } from '../../lib/errno.ts';
 import { BkeError } from '../../lib/errors.ts';
 import type { InputReader } from '../../lib/input.ts';
+import { toError } from '../../lib/thrown.ts';
 import { containerdPaths } from '../../tasks/node/containerd-config.ts';
 import { programsDir } from '../../tasks/node/programs.ts';
 import { addressesOf, chooseHostAddress } from '../../tasks/preflight/host-address.ts';
@@ -73,7 +75,7 @@ async function readConfigFile(context: CommandContext, name: string | undefined)
   const text = await readFile(path, 'utf8').catch((error: unknown) => {
     throw new BkeError(
       'BKE_CONFIG_INVALID',
-      `${name} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+      `${name} cannot be read: ${whyUnreadable(error) ?? toError(error).message}`,
     );
   });
   const result = readYaml(text, name, bootstrapFile);

@@ -3,6 +3,7 @@ import type { KeyObject } from 'node:crypto';
 import { constants, type FileHandle, open } from 'node:fs/promises';
 import { pipeline, Readable } from 'node:stream';
 import { type Content, type Digest, verifying } from '../../lib/digest.ts';
+import { whyUnreadable } from '../../lib/errno.ts';
 import { BkeError } from '../../lib/errors.ts';
 import { fileChunks, readRange } from '../../lib/file-range.ts';
 import { bkeVersion } from '../../lib/version.ts';
@@ -72,8 +73,7 @@ async function openFile(path: string): Promise<FileHandle> {
     if ((await file.stat()).isFile()) return file;
     await file.close();
   } catch (cause) {
-    const code = cause instanceof Error && 'code' in cause ? cause.code : '';
-    const known = code === 'ENOENT' ? 'there is no such file' : code === 'EACCES' ? 'you may not read it' : undefined;
+    const known = whyUnreadable(cause);
     throw new BkeError('BKE_BUNDLE_UNREADABLE', `cannot read the bundle ${path}: ${known ?? String(cause)}`, {
       cause: known === undefined ? cause : undefined,
     });

@@ -1,6 +1,5 @@
 // Proves a bundle: every blob's bytes, and that each entry is whole: all manifests, configs and layers it needs are there.
-import { createHash } from 'node:crypto';
-import type { Digest } from '../../lib/digest.ts';
+import { contentOfChunks, type Digest } from '../../lib/digest.ts';
 import { BkeError } from '../../lib/errors.ts';
 import type { Platform } from '../manifest.ts';
 import { type Descriptor, parseManifest } from '../oci/types.ts';
@@ -47,14 +46,12 @@ async function damagedBlobs(bundle: Bundle, { signal, onProgress }: VerifyOption
   const report = reporter(onProgress);
   let done = 0;
   for (const { digest } of bundle.description.blobs) {
-    const hash = createHash('sha256');
-    for await (const chunk of bundle.chunks(digest)) {
+    const actual = await contentOfChunks(bundle.chunks(digest), (chunk) => {
       signal?.throwIfAborted();
-      hash.update(chunk);
       done += chunk.length;
       report({ done, total, item: digest });
-    }
-    if (`sha256:${hash.digest('hex')}` !== digest) damaged.push(digest);
+    });
+    if (actual.digest !== digest) damaged.push(digest);
   }
   return damaged;
 }

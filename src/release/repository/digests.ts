@@ -1,10 +1,9 @@
 // The digest of each file, kept beside the repository, so that an ETag needs no second reading of some hundred MB.
-import { createHash } from 'node:crypto';
 import { type FileHandle, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { writeAtomically } from '../../lib/atomic-file.ts';
-import type { Digest } from '../../lib/digest.ts';
+import { contentOfChunks, type Digest } from '../../lib/digest.ts';
 import { isErrno } from '../../lib/errno.ts';
 import { fileChunks } from '../../lib/file-range.ts';
 import { digest } from '../manifest.ts';
@@ -25,9 +24,7 @@ export async function versionOf(file: FileHandle): Promise<FileVersion> {
 }
 
 export async function hashFile(file: FileHandle, size: number): Promise<Digest> {
-  const hash = createHash('sha256');
-  for await (const chunk of fileChunks(file, 0, size)) hash.update(chunk);
-  return `sha256:${hash.digest('hex')}`;
+  return (await contentOfChunks(fileChunks(file, 0, size))).digest;
 }
 
 export class DigestRecords {

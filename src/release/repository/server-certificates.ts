@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import type { Server } from 'node:https';
 import { createSecureContext } from 'node:tls';
 import { BkeError } from '../../lib/errors.ts';
+import { toError } from '../../lib/thrown.ts';
 
 export interface CertificateFiles {
   /** Paths of PEM files. */
@@ -25,7 +26,7 @@ export async function readKeyPair(files: CertificateFiles): Promise<KeyPair> {
     createSecureContext(pair);
     return pair;
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = toError(cause).message;
     throw new BkeError(
       'BKE_CERTIFICATE_UNREADABLE',
       `cannot use certificate ${files.certificate} with key ${files.key}: ${reason}`,
@@ -52,7 +53,7 @@ export function keepCertificates(
       const pair = await readKeyPair(files);
       for (const server of servers) server.setSecureContext({ ...pair, minVersion: 'TLSv1.2' });
     } catch (thrown) {
-      onWarning(`the old certificate stays in use: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
+      onWarning(`the old certificate stays in use: ${toError(thrown).message}`);
     }
   };
   const changed = (): void => void reload();

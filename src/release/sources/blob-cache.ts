@@ -2,8 +2,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import { chmod, type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Content, Digest } from '../../lib/digest.ts';
-import { hexOf } from '../../lib/digest.ts';
+import { type Content, contentOfChunks, type Digest, hexOf } from '../../lib/digest.ts';
 import { namingFullDisk, requireFreeSpace } from '../../lib/disk.ts';
 import { isErrno } from '../../lib/errno.ts';
 import { BkeError } from '../../lib/errors.ts';
@@ -94,9 +93,7 @@ export async function contentOf(path: string): Promise<Content | undefined> {
   try {
     const file = await open(path, 'r');
     try {
-      const hash = createHash('sha256');
-      const size = await hashPart(file, hash);
-      return { digest: `sha256:${hash.digest('hex')}`, size };
+      return await contentOfChunks(fileChunks(file, 0, (await file.stat()).size));
     } finally {
       await file.close();
     }

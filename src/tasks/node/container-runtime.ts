@@ -2,6 +2,7 @@
 import { readAsset } from '../../lib/assets.ts';
 import { BkeError } from '../../lib/errors.ts';
 import { fillTemplate } from '../../lib/template.ts';
+import { lastLine } from '../../lib/text.ts';
 import type { TomlTable } from '../../lib/toml.ts';
 import type { Task, TaskScope } from '../task.ts';
 import { containerdConfig, containerdPaths, crictlConfig, hostsToml } from './containerd-config.ts';
@@ -178,8 +179,4 @@ function pullFailed(scope: TaskScope, parameters: PullProofParameters, stderr: s
       hint: `See journalctl -u ${unitName} and journalctl -u bke-registry, then run the same command again.`,
     },
   );
-}
-
-function lastLine(text: string): string {
-  return text.trim().split('\n').at(-1) ?? '';
 }

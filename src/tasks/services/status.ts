@@ -1,6 +1,7 @@
 // What stands on a services host: each service's unit, answer, version and data, read without changing anything.
 import type { BootstrapSettings } from '../../config/bootstrap.ts';
 import type { Host } from '../../host/host.ts';
+import { lastLine } from '../../lib/text.ts';
 import { containerdPaths } from '../node/containerd-config.ts';
 import { dataPaths, servicePaths } from './layout.ts';
 import { type ContentRecord, readContent, readSettings } from './records.ts';
@@ -90,7 +91,7 @@ async function runtimeStatus(host: Host, content: ContentRecord | undefined): Pr
 async function runtimeTrouble(host: Host): Promise<string | undefined> {
   const result = await host.run(['/usr/local/bin/crictl', 'version'], { timeoutMs: 10_000 });
   if (result.exitCode === 0 || result.stderr.includes('permission denied')) return undefined;
-  return result.stderr.trim().split('\n').at(-1) ?? 'it does not answer';
+  return lastLine(result.stderr) || 'it does not answer';
 }
 
 function healthOf(unit: UnitState, trouble: string | undefined): Pick<ServiceStatus, 'state' | 'reason'> {

@@ -1,5 +1,6 @@
 // Waits until a local service answers as other hosts will ask it, telling what systemd and the connection say meanwhile.
 import type { BootstrapSettings } from '../../config/bootstrap.ts';
+import { toError } from '../../lib/thrown.ts';
 import type { Host } from '../../host/host.ts';
 import type { TaskScope } from '../task.ts';
 import { probeHttps } from './probe.ts';
@@ -34,7 +35,7 @@ export async function serviceTrouble(service: LocalService, ca: string): Promise
     const { status } = await probeHttps({ ...service.probe, ca });
     return status === service.healthy ? undefined : `it answers HTTP ${status} instead of ${service.healthy}`;
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return toError(error).message;
   }
 }
 
