@@ -29,8 +29,6 @@ export interface FileChange {
   readonly owner?: Owner;
   /** The ledger keeps the digest only, never the content. `source` is a path on the same host, copied by streaming. */
   readonly content: { readonly text: string } | { readonly source: string; readonly digest: string };
-  /** true: the original is kept 0600 and the content never shows in plans or diffs. */
-  readonly secret?: boolean;
 }
 
 export interface DirectoryChange {
@@ -119,6 +117,13 @@ export interface UndoOutcome {
   readonly keptAt?: string;
 }
 
+/** For plans: what undo would do. */
+export interface UndoPlan {
+  readonly action: 'remove' | 'change';
+  /** e.g. `file /etc/crictl.yaml`, `kernel value net.ipv4.ip_forward back to 0` */
+  readonly what: string;
+}
+
 /** Originals, and things of ours that someone edited, are stored by the ledger's owner, not by the kinds. */
 export interface Keeper {
   /** Copies a file into the ledger's store (0600); returns its digest (sha256:<hex>). */
@@ -170,5 +175,7 @@ export interface ChangeKind<C extends Change, S = Observed> {
   apply(host: Host, change: C): Promise<void>;
   /** Why a change that was applied did not take effect, in the system's own words (last log lines). */
   explain?(host: Host, change: C): Promise<readonly string[]>;
+  /** Where undo does more than remove what `describe` says. */
+  planUndo?(record: ChangeRecord<C, S>): UndoPlan;
   undo(host: Host, record: ChangeRecord<C, S>, keeper: Keeper): Promise<UndoOutcome>;
 }

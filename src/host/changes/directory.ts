@@ -63,5 +63,9 @@ export const directoryKind: ChangeKind<DirectoryChange, DirectoryState> = {
   path: (change) => change.path,
   observe,
   apply,
+  planUndo: ({ last, first }) =>
+    first === null
+      ? { action: 'remove', what: `directory ${last.path}` }
+      : { action: 'change', what: `mode and owner of directory ${last.path} back to what they were` },
   undo,
 };

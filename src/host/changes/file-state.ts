@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { BkeError } from '../../lib/errors.ts';
 import { draftPrefix } from '../drafts.ts';
 import type { FileStat, Host } from '../host.ts';
-import type { Keeper, UndoOutcome } from './change.ts';
+import type { Keeper, UndoOutcome, UndoPlan } from './change.ts';
 
 export type FileState =
   | { readonly type: 'none' }
@@ -100,4 +100,9 @@ export async function undoFile(host: Host, owned: OwnedFile, keeper: Keeper): Pr
   const keptAt = edited ? await keeper.moveAside(path) : undefined;
   await restore(host, path, first, keeper);
   return keptAt === undefined ? { result: 'undone' } : { result: 'kept', why: 'it was edited since', keptAt };
+}
+
+/** @param what the file in words, as plans have it. */
+export function planUndoFile(what: string, first: FileState): UndoPlan {
+  return first.type === 'none' ? { action: 'remove', what } : { action: 'change', what: `${what} back to what it was` };
 }

@@ -9,6 +9,7 @@ import {
   type FileState,
   fileState,
   keptState,
+  planUndoFile,
   removeDrafts,
   requireReplaceable,
   sameContent,
@@ -74,6 +75,7 @@ export const fileKind: ChangeKind<FileChange, FileState> = {
     return untouched ? undefined : previous.last.path;
   },
   apply,
+  planUndo: ({ last, first }) => planUndoFile(`file ${last.path}`, first),
   undo: (host, record, keeper) =>
     undoFile(host, { path: record.last.path, first: record.first, isOurs: (state) => isOurs(record, state) }, keeper),
 };

@@ -1,6 +1,6 @@
 // All kinds of change, by name. A kind lands with the first task that needs it.
 import { archiveKind } from './archive.ts';
-import type { Change, ChangeKind } from './change.ts';
+import type { Change, ChangeKind, ChangeRecord, UndoPlan } from './change.ts';
 import { directoryKind } from './directory.ts';
 import { fileKind } from './file.ts';
 import { hostsEntryKind } from './hosts-entry.ts';
@@ -26,4 +26,10 @@ const kinds: Readonly<Record<Change['kind'], ChangeKind<Change>>> = {
 
 export function kindOf(change: Change): ChangeKind<Change> {
   return kinds[change.kind];
+}
+
+/** For plans: what undoing a resource would do. */
+export function undoPlanOf(record: ChangeRecord): UndoPlan {
+  const kind = kindOf(record.last);
+  return kind.planUndo?.(record) ?? { action: 'remove', what: kind.describe(record.last) };
 }

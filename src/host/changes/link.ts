@@ -4,6 +4,7 @@ import {
   type FileState,
   fileState,
   keptState,
+  planUndoFile,
   removeDrafts,
   requireReplaceable,
   sameContent,
@@ -37,6 +38,7 @@ export const linkKind: ChangeKind<LinkChange, FileState> = {
     await removeDrafts(host, change.path);
     await host.files.link(change.path, change.target);
   },
+  planUndo: ({ last, first }) => planUndoFile(`link ${last.path}`, first),
   undo: (host, record, keeper) =>
     undoFile(host, { path: record.last.path, first: record.first, isOurs: (state) => isOurs(record, state) }, keeper),
 };

@@ -60,5 +60,9 @@ export const sysctlKind: ChangeKind<SysctlChange, Value> = {
   path: () => undefined,
   observe,
   apply,
+  planUndo: ({ last, first }) => ({
+    action: 'change',
+    what: `kernel value ${last.name} back to ${first === null || first === '' ? 'what it was' : plain(first)}`,
+  }),
   undo,
 };

@@ -19,6 +19,7 @@ import {
   type FileState,
   fileState,
   keptState,
+  planUndoFile,
   removeDrafts,
   requireReplaceable,
   sameContent,
@@ -154,5 +155,6 @@ export const unitKind: ChangeKind<UnitChange, UnitState> = {
   },
   apply,
   explain: (host, change) => lastLog(host, change.name),
+  planUndo: ({ last, first }) => planUndoFile(`unit ${last.name}`, first.file),
   undo,
 };

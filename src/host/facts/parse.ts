@@ -31,7 +31,6 @@ export function parseFacts(output: string, asked: AskedAt): HostFacts {
 function readSystem(sections: Sections): object {
   const memory = new Map(sections.all('memory').map((line) => pair(line)));
   const virtualization = sections.one('virtualization');
-  const version = /^systemd (\d+)/.exec(sections.one('systemd') ?? '')?.[1];
   return {
     hostname: sections.need('hostname'),
     machineId: sections.one('machineId'),
@@ -41,13 +40,8 @@ function readSystem(sections: Sections): object {
     kernel: sections.need('kernel'),
     uid: Number(sections.need('uid')),
     libc: readLibc(sections.one('libc') ?? ''),
-    libstdcxx:
-      highest(sections.all('glibcxx')) ??
-      /\.6\.0\.(\d+)$/.exec(sections.one('libstdcxx') ?? '')?.[1]?.replace(/^/, '3.4.'),
-    systemd: {
-      ...(version === undefined ? {} : { version: Number(version) }),
-      running: sections.has('systemdRunning'),
-    },
+    libstdcxx: readLibstdcxx(sections),
+    systemd: readSystemd(sections),
     virtualization: virtualization === 'none' ? undefined : virtualization,
     cpus: Number(sections.need('cpus')),
     memoryBytes: kib(memory.get('MemTotal:')) ?? Number.NaN,
@@ -58,6 +52,17 @@ function readSystem(sections: Sections): object {
       .map((line) => words(line))
       .map((fields) => ({ name: fields[0] ?? '', sizeBytes: Number(fields[2]) * 1024 })),
   };
+}
+
+function readLibstdcxx(sections: Sections): string | undefined {
+  const byName = /\.6\.0\.(\d+)$/.exec(sections.one('libstdcxx') ?? '')?.[1];
+  return highest(sections.all('glibcxx')) ?? (byName === undefined ? undefined : `3.4.${byName}`);
+}
+
+function readSystemd(sections: Sections): object {
+  const version = /^systemd (\d+)/.exec(sections.one('systemd') ?? '')?.[1];
+  const running = sections.has('systemdRunning');
+  return version === undefined ? { running } : { version: Number(version), running };
 }
 
 const architectures: Readonly<Record<string, string>> = { x86_64: 'amd64', aarch64: 'arm64' };

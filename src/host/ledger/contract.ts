@@ -1,5 +1,5 @@
 // What the ledger of a host offers to tasks, reset and status (design section 4).
-import type { Change, ChangeRecord, Observation, Scope, UndoOutcome } from '../changes/change.ts';
+import type { Change, ChangeRecord, Observation, Scope, UndoOutcome, UndoPlan } from '../changes/change.ts';
 import type { LeftPath } from '../host.ts';
 import type { DamagedLine } from './entries.ts';
 
@@ -13,6 +13,8 @@ export interface LedgerOptions {
   /** Temporary path this binary was brought to over SSH; goes into the first line. */
   readonly binary?: string;
   readonly signal?: AbortSignal;
+  /** A line for a person where a program that an earlier bke left running is waited for. */
+  readonly tell?: (message: string) => void;
 }
 
 export interface ApplyResult {
@@ -29,8 +31,10 @@ export interface LedgerResource {
   readonly scopes: readonly Scope[];
   /** Of these scopes the caller asked for none: undo only gives up the claim of the others while this is not empty. */
   readonly sharedWith: readonly Scope[];
-  /** One line for plans. */
+  /** What it is, in one line. */
   readonly description: string;
+  /** What undoing it does, for plans. */
+  readonly undo: UndoPlan;
   readonly record: ChangeRecord;
 }
 

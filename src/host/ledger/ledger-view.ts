@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { BkeError } from '../../lib/errors.ts';
 import type { Change, ChangeRecord, Observation, Scope } from '../changes/change.ts';
-import { kindOf } from '../changes/kinds.ts';
+import { kindOf, undoPlanOf } from '../changes/kinds.ts';
 import type { Host } from '../host.ts';
 import { type DamagedLine, type LedgerContent, type LedgerEntry, ledgerFormat, readEntries } from './entries.ts';
 import { PreviewKeeper } from './keeper.ts';
@@ -79,6 +79,7 @@ export class ViewOfLedger implements LedgerView {
         scopes: [...life.scopes],
         sharedWith: scopes === undefined ? [] : [...life.scopes].filter((scope) => !scopes.includes(scope)),
         description: kindOf(life.record.last).describe(life.record.last),
+        undo: undoPlanOf(life.record),
         record: life.record,
       }));
   }

@@ -57,7 +57,7 @@ export class LedgerWriter extends ViewOfLedger implements Ledger {
   static async open(host: Host, options: WriterOptions): Promise<LedgerWriter> {
     const { stateDir } = options;
     await makeDirectories(host, stateDir, stateDirectory);
-    const lock = await takeLock(host, lockDirectory(stateDir), options.command);
+    const lock = await takeLock(host, lockDirectory(stateDir), options);
     try {
       const content = await readEntries(host, ledgerPath(stateDir));
       return new LedgerWriter(host, options, { content, machineId: await machineIdOf(host), lock });

@@ -2,12 +2,14 @@
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { BkeError } from '../../lib/errors.ts';
 import { errnoOf } from '../errno.ts';
 import type { Host } from '../host.ts';
+import { markPrograms } from '../local/program-mark.ts';
 import { parseProcessStat } from '../state/processes.ts';
 import { makeDirectories, rootOnlyDirectory, rootOnlyFile } from './keeper.ts';
+import { type OrphanOptions, outwaitPrograms } from './orphans.ts';
 
 /** Two that start at once both step back and try again; who works for long is found by the last try. */
 const tries = 8;
@@ -81,11 +83,11 @@ export async function lockOwner(host: Host, directory: string): Promise<LockOwne
   return (await claims(host, directory)).find((claim) => claim.owner !== undefined)?.owner;
 }
 
-/** A living process' claim other than `own`. Dead ones are removed; that can't meet a living one, for names are never used twice. */
-async function rival(host: Host, directory: string, own: string): Promise<LockOwner | undefined> {
-  const others = await claims(host, directory, own);
-  for (const { path, owner } of others) if (owner === undefined) await host.files.remove(path);
-  return others.find((other) => other.owner !== undefined)?.owner;
+/** Dead owners' claims go when nothing they started runs any more; that can't meet a living one, for names are never used twice. */
+async function takeOver(host: Host, dead: readonly Claim[], options: OrphanOptions): Promise<void> {
+  if (dead.length === 0) return;
+  await outwaitPrograms(new Set(dead.map(({ path }) => basename(path))), options);
+  for (const { path } of dead) await host.files.remove(path);
 }
 
 /** Claims that were never finished. One that is just being written is lost, too: its writer tries again. */
@@ -119,12 +121,8 @@ async function claim(host: Host, directory: string, name: string, owner: LockOwn
   }
 }
 
-/**
- * @param directory its parent exists.
- * @throws BkeError BKE_LOCKED; BKE_SYSTEM where the lock can't be written.
- */
-export async function takeLock(host: Host, directory: string, command: string): Promise<HostLock> {
-  const owner: LockOwner = {
+async function ownerOf(host: Host, command: string): Promise<LockOwner> {
+  return {
     pid: process.pid,
     startTicks: (await startTicks(process.pid)) ?? '',
     bootId: await bootId(),
@@ -132,16 +130,47 @@ export async function takeLock(host: Host, directory: string, command: string): 
     command,
     since: new Date().toISOString(),
   };
+}
+
+export interface LockOptions extends OrphanOptions {
+  /** What the user typed, for others who meet the lock. */
+  readonly command: string;
+}
+
+/**
+ * @param directory its parent exists.
+ * @throws BkeError BKE_LOCKED; BKE_SYSTEM where the lock can't be written; BKE_CANCELLED.
+ */
+export async function takeLock(host: Host, directory: string, options: LockOptions): Promise<HostLock> {
+  const owner = await ownerOf(host, options.command);
   const name = `${owner.pid}-${owner.startTicks}-${randomBytes(4).toString('hex')}`;
+  const giveUp = (): Promise<void> => host.files.remove(join(directory, name));
   for (let attempt = 1; ; attempt += 1) {
     await claim(host, directory, name, owner);
-    const other = await rival(host, directory, name);
-    if (other === undefined) {
-      await removeLeftovers(host, directory);
-      return { release: () => host.files.remove(join(directory, name)) };
+    const others = await claims(host, directory, name);
+    const rival = others.find((other) => other.owner !== undefined)?.owner;
+    if (rival === undefined) {
+      try {
+        await takeOver(host, others, options);
+        await removeLeftovers(host, directory);
+      } catch (thrown) {
+        await giveUp();
+        throw thrown;
+      }
+      return held(name, giveUp);
     }
-    await host.files.remove(join(directory, name));
-    if (attempt === tries) throw locked(host, other);
+    await giveUp();
+    if (attempt === tries) throw locked(host, rival);
     await sleep(backOffMs * Math.random());
   }
+}
+
+function held(name: string, giveUp: () => Promise<void>): HostLock {
+  const unmark = markPrograms(name);
+  return {
+    release: async () => {
+      unmark();
+      await giveUp();
+    },
+  };
 }

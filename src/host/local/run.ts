@@ -7,6 +7,7 @@ import { TailBuffer } from '../../lib/tail-buffer.ts';
 import { errnoOf } from '../errno.ts';
 import type { RunOptions, RunResult } from '../host.ts';
 import { systemPath } from '../system-path.ts';
+import { programMark } from './program-mark.ts';
 
 const defaultTimeoutMs = 60_000;
 const defaultOutputBytes = 1 << 20;
@@ -73,7 +74,7 @@ interface Stop {
   failure: Error | undefined;
 }
 
-function stopError(stop: Stop, program: string, timeoutMs: number, tail: string): Error | undefined {
+function stopError(stop: Stop, program: string, tail: string, timeoutMs = defaultTimeoutMs): Error | undefined {
   if (stop.failure !== undefined) return stop.failure;
   if (stop.reason === 'cancelled') return new BkeError('BKE_CANCELLED', `cancelled while ${program} ran`);
   if (stop.reason !== 'timeout') return undefined;
@@ -84,12 +85,13 @@ function stopError(stop: Stop, program: string, timeoutMs: number, tail: string)
 /**
  * In a group of its own: the deadline reaches its children too, and Ctrl-C at the terminal is for bke alone. Where bke itself ends at once
  * (a second Ctrl-C, KILL) a program without `signal` goes on to its end: half a useradd is worse than a late one, and its intent is recorded.
+ * The next bke finds it by its mark and waits for it (`ledger/orphans.ts`).
  */
 function start(argv: readonly [string, ...string[]], options: RunOptions): ChildProcess {
   const [program, ...args] = argv;
   return spawn(program, args, {
     cwd: options.cwd ?? '/',
-    env: { PATH: systemPath, LC_ALL: 'C', HOME: '/root', ...options.env },
+    env: { PATH: systemPath, LC_ALL: 'C', HOME: '/root', ...programMark(), ...options.env },
     detached: true,
     stdio: [options.input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
   });
@@ -112,6 +114,12 @@ function watch(child: ChildProcess, stop: Stop, options: RunOptions): { release:
   };
 }
 
+function tailOf(stream: Readable | null, maxBytes = defaultOutputBytes): TailBuffer {
+  const tail = new TailBuffer(maxBytes);
+  stream?.on('data', (chunk: Buffer) => tail.push(chunk));
+  return tail;
+}
+
 /**
  * Output and arguments never reach an error but for the last lines of stderr at a timeout.
  * @throws BkeError BKE_TIMEOUT, BKE_CANCELLED
@@ -120,10 +128,8 @@ export async function runProgram(argv: readonly [string, ...string[]], options: 
   const [program] = argv;
   if (options.signal?.aborted === true) throw new BkeError('BKE_CANCELLED', `cancelled before ${program} ran`);
   const child = start(argv, options);
-  const stdout = new TailBuffer(options.maxOutputBytes ?? defaultOutputBytes);
-  const stderr = new TailBuffer(options.maxOutputBytes ?? defaultOutputBytes);
-  child.stdout?.on('data', (chunk: Buffer) => stdout.push(chunk));
-  child.stderr?.on('data', (chunk: Buffer) => stderr.push(chunk));
+  const stdout = tailOf(child.stdout, options.maxOutputBytes);
+  const stderr = tailOf(child.stderr, options.maxOutputBytes);
   const stop: Stop = { reason: undefined, failure: undefined };
   const watching = watch(child, stop, options);
   feed(child, options.input, (error) => {
@@ -132,7 +138,7 @@ export async function runProgram(argv: readonly [string, ...string[]], options: 
   });
   try {
     const { exitCode } = await ended(child);
-    const stopped = stopError(stop, program, options.timeoutMs ?? defaultTimeoutMs, stderr.toString());
+    const stopped = stopError(stop, program, stderr.toString(), options.timeoutMs);
     if (stopped !== undefined) throw stopped;
     return { exitCode, stdout: stdout.toString(), stderr: stderr.toString() };
   } catch (thrown) {

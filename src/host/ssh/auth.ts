@@ -87,7 +87,11 @@ export class Login {
       if (key !== undefined && this.#first('key')) return { type: 'publickey', username, key: asKeyText(key) };
       if (agent !== undefined && this.#first('agent')) return { type: 'agent', username, agent };
     }
-    if (password === undefined) return false;
+    return password !== undefined && this.#nextPasswordMethod(offered, password);
+  }
+
+  #nextPasswordMethod(offered: readonly string[], password: string): AnyAuthMethod | false {
+    const username = this.#target.user;
     if (offered.includes('password') && this.#first('password')) return { type: 'password', username, password };
     // The same password a second time by another method would be a second failed login in the host's books.
     if (

@@ -17,10 +17,10 @@ export interface ProcessInfo {
   readonly cgroups: readonly string[];
 }
 
-type Stat = Pick<ProcessInfo, 'pid' | 'parent' | 'startTicks' | 'state' | 'command'>;
+export type ProcessStat = Pick<ProcessInfo, 'pid' | 'parent' | 'startTicks' | 'state' | 'command'>;
 
 /** Parses /proc/PID/stat; the name may hold spaces and parentheses. */
-export function parseProcessStat(text: string): Stat | undefined {
+export function parseProcessStat(text: string): ProcessStat | undefined {
   const open = text.indexOf('(');
   const close = text.lastIndexOf(')');
   if (open < 0 || close < open) return undefined;

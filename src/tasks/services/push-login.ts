@@ -15,10 +15,9 @@ export async function ensurePushLogin(scope: TaskScope): Promise<string> {
     path: pushPassword,
     mode: 0o600,
     content: { text: `${password}\n` },
-    secret: true,
   });
   const owner = { user: serviceUser, group: serviceUser };
-  await scope.apply({ kind: 'file', path: htpasswd, mode: 0o600, owner, content: { text: hashed }, secret: true });
+  await scope.apply({ kind: 'file', path: htpasswd, mode: 0o600, owner, content: { text: hashed } });
   return password;
 }
 

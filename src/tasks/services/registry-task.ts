@@ -32,7 +32,7 @@ export const registryTask: Task<RegistryParameters, RegistrySecrets> = {
     await scope.apply({ kind: 'file', path: registryConfig, mode: 0o644, content: { text: texts.registryConfig } });
     const owner = { user: serviceUser, group: serviceUser };
     const content = { text: texts.registryPushConfig };
-    await scope.apply({ kind: 'file', path: registryPushConfig, mode: 0o600, owner, content, secret: true });
+    await scope.apply({ kind: 'file', path: registryPushConfig, mode: 0o600, owner, content });
     const unit = (name: string, text: string, config: string): Promise<boolean> =>
       scope.apply({
         kind: 'unit',

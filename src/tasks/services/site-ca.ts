@@ -63,7 +63,7 @@ async function ensureCa(scope: TaskScope, now: Date): Promise<CertificatePair> {
   // The date makes the CAs of two installs distinguishable for people; their keys are what tells machines.
   const commonName = `bke site CA ${now.toISOString().slice(0, 10)}`;
   const certificate = keptCertificate ?? (await createCaCertificate(key, { commonName, now, days: CA_DAYS }));
-  await scope.apply({ kind: 'file', path: siteCaKey, mode: 0o600, content: { text: key }, secret: true });
+  await scope.apply({ kind: 'file', path: siteCaKey, mode: 0o600, content: { text: key } });
   await scope.apply({ kind: 'file', path: siteCaCertificate, mode: 0o644, content: { text: certificate } });
   return { key, certificate };
 }
@@ -83,7 +83,7 @@ async function ensureLeaf(
   const request = { commonName: parameters.domain, names, now: parameters.now, days: LEAF_DAYS };
   const leaf = why === undefined ? kept : await issueServingCertificate(ca, request);
   const owner = { user: serviceUser, group: serviceUser };
-  await scope.apply({ kind: 'file', path: keyPath, mode: 0o600, owner, content: { text: leaf.key }, secret: true });
+  await scope.apply({ kind: 'file', path: keyPath, mode: 0o600, owner, content: { text: leaf.key } });
   await scope.apply({ kind: 'file', path: certificatePath, mode: 0o644, content: { text: leaf.certificate } });
   return { ...leaf, renewed: why !== undefined };
 }

@@ -73,7 +73,6 @@ describe('what is written', () => {
         path: '/etc/secret',
         mode: 0o600,
         content: { text: 'CANARY-7391' },
-        secret: true,
       });
       await ledger.apply('services', {
         kind: 'unit',
@@ -187,6 +186,28 @@ describe('after a crash or damage', () => {
     expect((await readLedger(host)).otherMachine).toBe(false);
     await writeFile(host.at('/etc/machine-id'), 'another\n');
     expect((await readLedger(host)).otherMachine).toBe(true);
+  });
+});
+
+describe('what undoing would do', () => {
+  test('is told as it is: what was there before comes back, the rest goes', async () => {
+    await writeFile(host.at('/etc/a'), 'original');
+    await within(async (ledger) => {
+      await ledger.apply('node', file('/etc/a', 'x'));
+      await ledger.apply('node', file('/etc/b', 'x'));
+      await ledger.apply('node', { kind: 'link', path: '/opt/l', target: '/etc/a' });
+      await ledger.apply('node', { kind: 'sysctl', name: 'net.ipv4.ip_forward', value: '1' });
+      await ledger.apply('node', { kind: 'directory', path: '/opt', mode: 0o700 });
+      await ledger.apply('node', { kind: 'unit', name: 'u.service', text: '[Unit]\n', enabled: false, running: false });
+      expect(ledger.resources().map(({ undo }) => `${undo.action} ${undo.what}`)).toEqual([
+        'remove unit u.service',
+        'change mode and owner of directory /opt back to what they were',
+        'change kernel value net.ipv4.ip_forward back to 0',
+        'remove link /opt/l',
+        'remove file /etc/b',
+        'change file /etc/a back to what it was',
+      ]);
+    });
   });
 });
 

@@ -25,26 +25,26 @@ async function claimOf(): Promise<Record<string, unknown>> {
 }
 
 async function plant(change: Record<string, unknown>): Promise<void> {
-  const lock = await takeLock(host, directory, 'bke init');
+  const lock = await takeLock(host, directory, { command: 'bke init' });
   const claim = await claimOf();
   await lock.release();
   await writeFile(host.at(`${directory}/planted`), JSON.stringify({ ...claim, ...change }));
 }
 
 test('a living owner is named with pid, command and since when', async () => {
-  const lock = await takeLock(host, directory, 'bke init --config b.yaml');
+  const lock = await takeLock(host, directory, { command: 'bke init --config b.yaml' });
   const { since } = await claimOf();
-  await expect(takeLock(host, directory, 'bke reset')).rejects.toMatchObject({
+  await expect(takeLock(host, directory, { command: 'bke reset' })).rejects.toMatchObject({
     code: 'BKE_LOCKED',
     exitCode: 7,
     message: `another bke works on this host: bke init --config b.yaml (pid ${process.pid}, since ${String(since)})`,
   });
   await lock.release();
-  await (await takeLock(host, directory, 'bke reset')).release();
+  await (await takeLock(host, directory, { command: 'bke reset' })).release();
 });
 
 test('the claim records pid, start time, boot, host and command', async () => {
-  const lock = await takeLock(host, directory, 'bke init');
+  const lock = await takeLock(host, directory, { command: 'bke init' });
   expect(await claimOf()).toMatchObject({
     pid: process.pid,
     startTicks: expect.stringMatching(/^\d+$/),
@@ -63,7 +63,7 @@ test.each([
 ])('a lock %s is taken over', async (_name, change) => {
   await plant(await change());
   expect(await lockOwner(host, directory)).toBeUndefined();
-  const lock = await takeLock(host, directory, 'bke init');
+  const lock = await takeLock(host, directory, { command: 'bke init' });
   expect(await readdir(host.at(directory))).toHaveLength(1);
   await lock.release();
 });
@@ -77,7 +77,7 @@ function deadPid(): Promise<number> {
 
 test('where the lock cannot be written the error is that', async () => {
   await writeFile(host.at(directory), 'a file');
-  await expect(takeLock(host, directory, 'bke init')).rejects.toMatchObject({
+  await expect(takeLock(host, directory, { command: 'bke init' })).rejects.toMatchObject({
     code: 'BKE_SYSTEM',
     message: expect.stringContaining(directory),
   });
@@ -91,7 +91,7 @@ test('of many that start at once never two hold it, and every one gets it or is 
   const contend = async (): Promise<void> => {
     let lock: HostLock;
     try {
-      lock = await takeLock(host, directory, 'bke init');
+      lock = await takeLock(host, directory, { command: 'bke init' });
     } catch (thrown) {
       if (!(thrown instanceof BkeError) || thrown.code !== 'BKE_LOCKED') throw thrown;
       return;
