@@ -3,7 +3,7 @@ import type { OperationAction, Outcome } from '../api/events.ts';
 import { kindOf } from '../host/changes/kinds.ts';
 import type { Change, Scope } from '../host/changes/change.ts';
 import type { Host } from '../host/host.ts';
-import { openLedger, readLedger } from '../host/ledger/ledger.ts';
+import { type Ledger, type LedgerView, openLedger, readLedger } from '../host/ledger/ledger.ts';
 import { newOperationId } from '../operations/journal.ts';
 import { runLocalOperation, throwUnlessDone } from '../operations/local-operation.ts';
 import type { OperationResult, Phase, StepBinding } from '../operations/operation.ts';
@@ -26,10 +26,33 @@ export async function runOnThisHost(context: CommandContext, operation: HostOper
   return operation.dryRun ? planOnThisHost(context, operation) : changeThisHost(context, operation);
 }
 
+/** @throws BkeError BKE_LOCKED where another bke works on this host. */
+export function openLedgerFor(
+  context: CommandContext,
+  host: Host,
+  run: { readonly operation: string; readonly command: string },
+): Promise<Ledger> {
+  return openLedger(host, { ...run, signal: context.signal, tell: (message) => context.note(message) });
+}
+
+/** A copied disk or a cloned virtual machine brings the record of where it came from: it may tell of what was never done here. */
+export function noteOtherMachine(
+  context: CommandContext,
+  host: Host,
+  { otherMachine }: Pick<LedgerView, 'otherMachine'>,
+): void {
+  if (!otherMachine) return;
+  context.note(
+    `Warning: the record of changes on ${host.name} was begun on another machine (/etc/machine-id differs): this host, or its disk, is a copy. ` +
+      "Addresses and names in what 'bke init' set up may still be those of the other machine; 'bke reset --all --mount' takes it away.",
+  );
+}
+
 const describe = (change: Change): string => kindOf(change).describe(change);
 
 async function planOnThisHost(context: CommandContext, operation: HostOperation): Promise<OperationResult> {
   const ledger = await readLedger(operation.host);
+  noteOtherMachine(context, operation.host, ledger);
   const createScope = (binding: StepBinding): TaskScope =>
     createTaskScope(
       {
@@ -48,7 +71,8 @@ async function planOnThisHost(context: CommandContext, operation: HostOperation)
 async function changeThisHost(context: CommandContext, operation: HostOperation): Promise<OperationResult> {
   const id = newOperationId(operation.action, context.now());
   const command = `bke ${operation.action}`;
-  const ledger = await openLedger(operation.host, { operation: id, command, signal: context.signal });
+  const ledger = await openLedgerFor(context, operation.host, { operation: id, command });
+  noteOtherMachine(context, operation.host, ledger);
   try {
     const createScope = (binding: StepBinding): TaskScope =>
       createTaskScope(

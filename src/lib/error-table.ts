@@ -428,7 +428,7 @@ export const errorTable = {
     exit: ExitCode.conflict,
     title: 'Another bke is working on this host',
     explanation:
-      'One bke at a time changes a host. The message names the process, its command and since when it runs. Wait until it has ended, or end it, and run the command again. What a dead process left is taken over without asking.',
+      'One bke at a time changes a host. The message names the process, its command and since when it runs. Wait until it has ended, or end it, and run the command again. What a dead process left is taken over without asking; where a program that it started still runs, the next bke waits at most 60 s for it and then ends it.',
   },
   BKE_LEDGER_NEWER: {
     exit: ExitCode.conflict,
@@ -478,6 +478,12 @@ export const errorTable = {
     title: 'Something could not be taken away',
     explanation:
       'The reset did all it could and looked at the host again: the things listed are still there. Each line names what stays, why, and the command that shows it; a directory that is in use names the process that holds it. Nothing behind a mount was deleted. Mend what is named (end the process, take off the immutable flag, unmount by hand) and run the same reset again: it goes on with the rest.',
+  },
+  BKE_RESET_CHANGED: {
+    exit: ExitCode.conflict,
+    title: 'The host changed between the plan and the reset',
+    explanation:
+      'Before it begins, a reset looks at the host again under its lock. The things listed (data, mounts, files or recorded changes) were not in the plan that was shown, so nobody has agreed to them. Nothing was changed. Find out what is still at work on the host if you did not expect it, then run the same command again: it shows the plan as it is now.',
   },
   BKE_RESET_REFUSED: {
     exit: ExitCode.conflict,

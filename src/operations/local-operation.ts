@@ -2,6 +2,7 @@
 import type { EventSink, HostState, OperationAction } from '../api/events.ts';
 import { BkeError } from '../lib/errors.ts';
 import { listedShort, plural } from '../lib/text.ts';
+import { toError } from '../lib/thrown.ts';
 import { createJournal, type Journal, newOperationId } from './journal.ts';
 import type { OperationOptions, OperationResult, Phase, StepBinding } from './operation.ts';
 import { runOperation } from './runner.ts';
@@ -35,7 +36,7 @@ export async function runLocalOperation<Scope>(
   const { events: sink, signal, now } = environment;
   const id = operation.id ?? newOperationId(operation.action, now());
   const directory = operation.dryRun ? undefined : environment.operationsDirectory;
-  const journal: Journal | undefined = directory === undefined ? undefined : await createJournal(directory, id);
+  const journal = directory === undefined ? undefined : await beginJournal(directory, id);
   const { action, target, phases, dryRun, createScope, concurrency = 10, next } = operation;
   try {
     return await runOperation({
@@ -54,6 +55,18 @@ export async function runLocalOperation<Scope>(
     });
   } finally {
     journal?.close();
+  }
+}
+
+/** One that can't be begun (a full disk, which a reset is about to empty) is told with the first event, and the work goes on without it. */
+async function beginJournal(directory: string, id: string): Promise<Journal> {
+  try {
+    return await createJournal(directory, id);
+  } catch (thrown) {
+    const append = (): never => {
+      throw toError(thrown);
+    };
+    return { path: directory, append, close: () => undefined };
   }
 }
 

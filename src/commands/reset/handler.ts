@@ -1,22 +1,22 @@
 // The work of `bke reset`: look and plan first, then the question, then the steps under the lock of the host.
-import type { EventSink, OperationEvent } from '../../api/events.ts';
 import type { Host } from '../../host/host.ts';
-import { openLedger } from '../../host/ledger/ledger.ts';
 import type { Scope } from '../../host/changes/change.ts';
 import { kindOf } from '../../host/changes/kinds.ts';
 import type { CommandInput, CommandResult } from '../../lib/command.ts';
 import { readInput } from '../../lib/input.ts';
 import { listed } from '../../lib/text.ts';
-import { createJournal, newOperationId } from '../../operations/journal.ts';
+import { newOperationId } from '../../operations/journal.ts';
 import { runLocalOperation, throwUnlessDone } from '../../operations/local-operation.ts';
 import type { StepBinding } from '../../operations/operation.ts';
 import { createTaskScope } from '../../operations/task-scope.ts';
+import { throwIfMore } from '../../tasks/reset/compare-plans.ts';
 import { keptLines, plannedItems, planLines } from '../../tasks/reset/plan-text.ts';
 import { prepareReset, resetPhases, throwIfRefused } from '../../tasks/reset/reset.ts';
 import { throwIncomplete } from '../../tasks/reset/second-look.ts';
 import type { ResetFlags, ResetPlan } from '../../tasks/reset/reset-plan.ts';
 import type { ResetRun, ResetScope } from '../../tasks/reset/reset-scope.ts';
 import type { CommandContext } from '../context.ts';
+import { noteOtherMachine, openLedgerFor } from '../host-operation.ts';
 import { requireRoot } from '../require-root.ts';
 
 export async function runReset(context: CommandContext, input: CommandInput): Promise<CommandResult> {
@@ -30,10 +30,12 @@ export async function runReset(context: CommandContext, input: CommandInput): Pr
   const host = await context.openLocalHost();
   try {
     const plan = await prepareReset(host, flags, process.pid);
+    noteOtherMachine(context, host, plan);
     throwIfRefused(host, plan);
     if (read.flag('dryRun')) await showPlan(context, host, plan);
     else if (plan.items.length === 0) tellClean(context, host, plan);
-    else if (await confirmed(context, host, { plan, yes: read.flag('yes') })) await carryOut(context, host, flags);
+    else if (await confirmed(context, host, { plan, yes: read.flag('yes') }))
+      await carryOut(context, host, { flags, plan });
     else context.note('Nothing was done.');
     return { kind: 'none' };
   } finally {
@@ -79,14 +81,20 @@ async function showPlan(context: CommandContext, host: Host, plan: ResetPlan): P
   throwUnlessDone(result);
 }
 
-/** Planned again under the lock: what another bke did meanwhile is seen. */
-async function carryOut(context: CommandContext, host: Host, flags: ResetFlags): Promise<void> {
+interface Confirmed {
+  readonly flags: ResetFlags;
+  readonly plan: ResetPlan;
+}
+
+/** Planned again under the lock: what came meanwhile is seen, and what nobody said yes to is not done. */
+async function carryOut(context: CommandContext, host: Host, confirmed: Confirmed): Promise<void> {
+  const { flags } = confirmed;
   const id = newOperationId('reset', context.now());
-  const ledger = await openLedger(host, { operation: id, command: 'bke reset', signal: context.signal });
-  const journal = recordingSink(context.events);
+  const ledger = await openLedgerFor(context, host, { operation: id, command: 'bke reset' });
   try {
     const plan = await prepareReset(host, flags, process.pid);
     throwIfRefused(host, plan);
+    throwIfMore(host, confirmed.plan, plan);
     const run: ResetRun = {
       host,
       flags,
@@ -97,18 +105,15 @@ async function carryOut(context: CommandContext, host: Host, flags: ResetFlags):
       kept: [...plan.kept],
       touchedTables: new Set(),
     };
-    const result = await runLocalOperation(
-      { events: journal.sink, signal: context.signal, now: context.now, operationsDirectory: undefined },
-      {
-        id,
-        action: 'reset',
-        target: 'this host',
-        phases: resetPhases(host.name),
-        dryRun: false,
-        createScope: scopes(context, run),
-      },
-    );
-    if (result.outcome !== 'done') await journal.save(context.operationsDirectory, id);
+    // Its journal lies in a folder that its last step removes, so that of a reset that ended any earlier it is still there.
+    const result = await runLocalOperation(context, {
+      id,
+      action: 'reset',
+      target: 'this host',
+      phases: resetPhases(host.name),
+      dryRun: false,
+      createScope: scopes(context, run),
+    });
     throwUnlessDone(result);
     context.note(doneLine(ledger.scopes));
     for (const line of keptLines(run.kept)) context.note(line);
@@ -133,27 +138,4 @@ function scopes(context: CommandContext, run: ResetRun): (binding: StepBinding) 
     ...createTaskScope({ host, scope: 'node', now: context.now, describe, dryRun: false, ledger }, binding),
     run,
   });
-}
-
-interface RecordingSink {
-  readonly sink: EventSink;
-  /** For a reset that did not end well; the next one takes it away. */
-  save(directory: string | undefined, id: string): Promise<void>;
-}
-
-/** The journals' folder is one of the things a reset removes: events are held until it is known whether it stays. */
-function recordingSink(next: EventSink): RecordingSink {
-  const events: OperationEvent[] = [];
-  return {
-    sink: (event) => {
-      events.push(event);
-      next(event);
-    },
-    save: async (directory, id) => {
-      if (directory === undefined) return;
-      const journal = await createJournal(directory, id);
-      for (const event of events) journal.append(event);
-      journal.close();
-    },
-  };
 }

@@ -53,15 +53,22 @@ export function keepsRuntime({ state, ledger }: PlanInput): boolean {
   return goes && state.foreignContainers.length > 0;
 }
 
+function isVolumes(path: FoundPath): boolean {
+  return volumes.has(path.path) || holdsVolumesOnly(path);
+}
+
+/** The ledger's to undo, a package's, or looked at only after what is in it. */
+function isLeftAside({ path }: FoundPath, input: PlanInput): boolean {
+  return isCovered(path, input) || folders.has(path) || (input.state.packagedKubelet && packaged.has(path));
+}
+
 function chosen(input: PlanInput, self: number): FoundPath[] {
   const proof = hasKubernetes(input, self);
   return input.state.paths.filter((path) => {
     if (isRuntimePath(path.path) && keepsRuntime(input)) return false;
-    if (isEmptied(path, input.state.mounts) || isCovered(path.path, input) || folders.has(path.path)) return false;
-    if (holdsVolumesOnly(path) && !input.flags.purgeVolumes) return false;
-    if (volumes.has(path.path)) return input.flags.purgeVolumes;
-    if (input.state.packagedKubelet && packaged.has(path.path)) return false;
-    return path.mark !== 'needsProof' || proof;
+    if (isEmptied(path, input.state.mounts) || isLeftAside(path, input)) return false;
+    if (isVolumes(path) && !input.flags.purgeVolumes) return false;
+    return volumes.has(path.path) || path.mark !== 'needsProof' || proof;
   });
 }
 
@@ -100,7 +107,7 @@ function keptVolumes(input: PlanInput): KeptItem[] {
     }));
 }
 
-function pathItems(paths: readonly FoundPath[], ledger: boolean): PlanItem[] {
+function pathItems(paths: readonly FoundPath[]): PlanItem[] {
   return paths.map((path) => {
     const contents = volumes.has(path.path) && path.entries.length > 0 ? `: ${path.entries.join(', ')}` : '';
     const shown = path.target === undefined ? path.path : `what is in ${path.path} (${path.target})`;
@@ -108,7 +115,7 @@ function pathItems(paths: readonly FoundPath[], ledger: boolean): PlanItem[] {
       group: path.path.startsWith(kubeletFolder) || path.kind === 'tree' ? 'data' : 'record',
       action: 'remove',
       what: `${shown}${contents}`,
-      why: `${path.what}${ledger ? ', not in the ledger' : ''}`,
+      why: path.what,
     };
   });
 }
@@ -131,7 +138,7 @@ export function choosePaths(input: PlanInput, self: number): PathChoice {
           why: 'a kubeconfig of this cluster only',
         }),
       ),
-      ...pathItems(paths, input.ledger.exists),
+      ...pathItems(paths),
     ],
     kept: [
       ...keptVolumes(input),

@@ -5,18 +5,27 @@ import type { ItemGroup, KeptItem, PlanItem, ResetPlan } from './reset-plan.ts';
 const titles: Readonly<Record<ItemGroup, string>> = {
   units: 'Units',
   pods: 'Pods',
-  mounts: 'Mounts',
+  mounts: 'Mounts (what is mounted stays as it is)',
   data: 'Data',
   network: 'Network',
-  record: 'Changes and files',
+  record: 'Files',
+  ledger: 'Recorded changes, the last one first',
 };
-const groups = ['units', 'pods', 'mounts', 'data', 'network', 'record'] as const satisfies readonly ItemGroup[];
+const groups = [
+  'units',
+  'pods',
+  'mounts',
+  'data',
+  'network',
+  'record',
+  'ledger',
+] as const satisfies readonly ItemGroup[];
 
 /** Lines of one group shown before the rest is only counted; --dry-run shows all. */
 const shown = 15;
 
-function itemText(item: PlanItem): string {
-  return `${item.what} (${item.why})`;
+export function itemText(item: PlanItem): string {
+  return item.why === undefined ? item.what : `${item.what} (${item.why})`;
 }
 
 function groupLines(plan: ResetPlan, group: ItemGroup): string[] {
@@ -34,21 +43,24 @@ export function keptLines(kept: readonly KeptItem[]): string[] {
 
 export function planLines(host: string, plan: ResetPlan): string[] {
   return [
-    `Reset of ${host}, ${plural(plan.items.length, 'thing')} to take away:`,
+    `Reset of ${host}, ${plural(plan.items.length, 'thing')} to take away or put back:`,
     ...groups.flatMap((group) => groupLines(plan, group)),
     ...keptLines([...plan.kept, ...plan.heldBack]),
   ];
 }
 
+interface Planned {
+  readonly action: 'remove' | 'change' | 'run';
+  readonly what: string;
+}
+
+function planned(item: PlanItem): Planned {
+  const what = itemText(item);
+  const { action } = item;
+  return action === 'remove' || action === 'change' ? { action, what } : { action: 'run', what: `${action} ${what}` };
+}
+
 /** In the order they are carried out, for the events of a dry run. */
-export function plannedItems(plan: ResetPlan): { action: 'remove' | 'run'; what: string }[] {
-  return groups.flatMap((group) =>
-    plan.items
-      .filter((item) => item.group === group)
-      .map((item) =>
-        item.action === 'remove' || item.action === 'undo'
-          ? { action: 'remove', what: itemText(item) }
-          : { action: 'run', what: `${item.action} ${itemText(item)}` },
-      ),
-  );
+export function plannedItems(plan: ResetPlan): Planned[] {
+  return groups.flatMap((group) => plan.items.filter((item) => item.group === group).map(planned));
 }

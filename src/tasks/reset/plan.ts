@@ -2,7 +2,7 @@
 import { type KnownUnit, nodeUnits } from '../../host/state/units.ts';
 import { isUp, unitFolder } from '../../host/systemd.ts';
 import { mountTops as kubernetesTops, volumePaths } from '../../host/state/known-paths.ts';
-import { isWithin } from '../../host/state/mounts.ts';
+import { isWithin, type Mount } from '../../host/state/mounts.ts';
 import type { LedgerResource } from '../../host/ledger/ledger.ts';
 import type { HostState } from '../../host/state/state.ts';
 import { listedShort, plural } from '../../lib/text.ts';
@@ -61,6 +61,18 @@ function podItems(state: HostState, self: number): PlanItem[] {
     (path): PlanItem => ({ group: 'pods', action: 'remove', what: path, why: 'control group of pods' }),
   );
   return [...processes, ...cgroups];
+}
+
+/** Containers' roots, their memory and their network: made anew each time a pod starts. */
+const passingFileSystems = new Set(['overlay', 'tmpfs', 'nsfs']);
+
+function mountItem({ mountPoint, fileSystem, source }: Mount): PlanItem {
+  return {
+    group: 'mounts',
+    action: 'unmount',
+    what: `${mountPoint} (${fileSystem} from ${source})`,
+    ...(passingFileSystems.has(fileSystem) ? { passing: true } : {}),
+  };
 }
 
 function networkItems(state: HostState): PlanItem[] {
@@ -149,7 +161,7 @@ function released(resources: readonly LedgerResource[]): PlanItem[] {
   if (shared.length === 0) return [];
   const scopes = [...new Set(shared.flatMap(({ sharedWith }) => sharedWith))].sort();
   const what = `the claim on ${plural(shared.length, 'thing')} that ${listedShort(scopes, 4)} still needs`;
-  return [{ group: 'record', action: 'undo', what, why: 'in the ledger' }];
+  return [{ group: 'ledger', action: 'release', what }];
 }
 
 function unrecordedItems({ unrecorded }: PlanInput): PlanItem[] {
@@ -178,20 +190,11 @@ export function planReset(input: PlanInput, self: number): ResetPlan {
   const items: PlanItem[] = [
     ...unitItems(stops, recordedUnits(input.ledger.all), state.units),
     ...podItems(state, self),
-    ...ownMounts(state.mounts, mounts).map(
-      (mount): PlanItem => ({
-        group: 'mounts',
-        action: 'unmount',
-        what: `${mount.mountPoint} (${mount.fileSystem} from ${mount.source})`,
-        why: 'what is mounted stays as it is',
-      }),
-    ),
+    ...ownMounts(state.mounts, mounts).map(mountItem),
     ...networkItems(state),
     ...paths.items,
     ...unrecordedItems(input),
-    ...undone.map(
-      ({ description }): PlanItem => ({ group: 'record', action: 'undo', what: description, why: 'in the ledger' }),
-    ),
+    ...undone.map(({ undo }): PlanItem => ({ group: 'ledger', ...undo })),
     ...released(resources),
   ];
   return {
@@ -199,6 +202,7 @@ export function planReset(input: PlanInput, self: number): ResetPlan {
     kept: [...paths.kept, ...keptPrograms(state)],
     heldBack: [...heldBack, ...unansweredItems(state)],
     refusals: planRefusals(state, self),
+    otherMachine: input.ledger.otherMachine,
     selection: {
       ...mounts,
       units: stops,

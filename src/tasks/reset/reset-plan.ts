@@ -13,7 +13,7 @@ export interface ResetFlags {
   readonly purgeVolumes: boolean;
 }
 
-/** Design section 4: which scopes of the ledger a reset undoes. */
+/** Which scopes of the ledger a reset undoes. */
 export function resetScopes(flags: ResetFlags): Scope[] {
   return [
     'node',
@@ -23,14 +23,16 @@ export function resetScopes(flags: ResetFlags): Scope[] {
   ];
 }
 
-export type ItemGroup = 'units' | 'pods' | 'mounts' | 'data' | 'network' | 'record';
+export type ItemGroup = 'units' | 'pods' | 'mounts' | 'data' | 'network' | 'record' | 'ledger';
 
 export interface PlanItem {
   readonly group: ItemGroup;
-  readonly action: 'stop' | 'end' | 'unmount' | 'remove' | 'undo';
+  readonly action: 'stop' | 'end' | 'unmount' | 'remove' | 'change' | 'release';
   readonly what: string;
-  /** Why it is ours to take away. */
-  readonly why: string;
+  /** Why it is ours to take away; absent where its group says it. */
+  readonly why?: string;
+  /** Comes and goes with every pod and holds nobody's data: a new one is nothing that a person has to know. */
+  readonly passing?: true;
 }
 
 export interface KeptItem {
@@ -77,6 +79,8 @@ export interface ResetPlan {
   readonly heldBack: readonly Left[];
   readonly refusals: readonly Refusal[];
   readonly selection: Selection;
+  /** The ledger was written on another machine: this host is a copy of it. */
+  readonly otherMachine: boolean;
 }
 
 export interface PlanInput {
@@ -85,7 +89,7 @@ export interface PlanInput {
   /** Nothing where the ledger answers for them. */
   readonly unrecorded: UnrecordedLines;
   readonly ledger: {
-    readonly exists: boolean;
+    readonly otherMachine: boolean;
     /** Of the scopes that are undone, in order. */
     readonly selected: readonly LedgerResource[];
     /** Of all scopes. */

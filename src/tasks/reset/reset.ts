@@ -57,7 +57,8 @@ export async function prepareReset(host: Host, flags: ResetFlags, self: number):
   });
   const before = new Set(await pathsBefore(host, ledger.resources()));
   const earlierMounts = state.mounts.map(({ mountPoint }) => mountPoint).filter((path) => before.has(path));
-  const input = { exists: ledger.exists, selected, all: ledger.resources(), earlierMounts };
+  const { otherMachine } = ledger;
+  const input = { otherMachine, selected, all: ledger.resources(), earlierMounts };
   const plan = planReset({ flags, state, unrecorded, ledger: input }, self);
   return { ...plan, items: [...plan.items, ...(await stateItems(host, ledger, flags))] };
 }

@@ -17,6 +17,7 @@ const seeCommands: Readonly<Record<ItemGroup, string>> = {
   data: 'bke reset --dry-run',
   network: 'ip -d link; iptables-save; nft list ruleset',
   record: 'bke reset --dry-run',
+  ledger: 'bke reset --dry-run',
 };
 
 /** The plan another reset would make now, without what the ledger answers for on paths it has just restored. */
@@ -37,7 +38,7 @@ async function planAgain(run: ResetRun): Promise<ResetPlan> {
       state: { ...state, paths: uncovered },
       unrecorded,
       ledger: {
-        exists: ledger.exists,
+        otherMachine: ledger.otherMachine,
         selected: [],
         all: ledger.resources(),
         earlierMounts: [...selection.keptMounts],

@@ -103,6 +103,25 @@ describe('the journal', () => {
     ]);
     expect(seen.map(({ seq }) => seq)).toEqual([1, 2, 3, 4]);
   });
+
+  it('that can not even be begun does not stop the operation either', async () => {
+    const blocked = join(root, 'blocked');
+    await writeFile(blocked, 'a file');
+    const seen: OperationEvent[] = [];
+    const result = await runLocalOperation(
+      {
+        events: (event) => seen.push(event),
+        signal: new AbortController().signal,
+        now,
+        operationsDirectory: join(blocked, 'operations'),
+      },
+      { action: 'reset', target: 'this host', phases: [], dryRun: false, createScope: (binding) => binding },
+    );
+    expect(result.outcome).toBe('done');
+    expect(seen.flatMap((event) => (event.type === 'note' ? [event.message] : []))).toEqual([
+      expect.stringMatching(/^the journal cannot be written any more: .*ENOTDIR/),
+    ]);
+  });
 });
 
 describe('bke operation', () => {

@@ -59,6 +59,7 @@ function resource(
   return {
     key: `${change.kind}:${path}`,
     description: `${change.kind} ${path}`,
+    undo: { action: 'remove', what: `${change.kind} ${path}` },
     scopes,
     sharedWith,
     record: { first: null, last: change, applied: null, versions: [version] },
@@ -74,7 +75,7 @@ function input(
     flags: { ...flags, ...given },
     state: { ...clean, ...state },
     unrecorded: { hosts: [], user: undefined },
-    ledger: { exists: resources.length > 0, selected: resources, all: resources, earlierMounts: [] },
+    ledger: { otherMachine: false, selected: resources, all: resources, earlierMounts: [] },
   };
 }
 
@@ -127,7 +128,7 @@ describe('a plan', () => {
     const paths = [found('/etc/kubernetes/admin.conf'), found('/var/lib/etcd/member', ['snap'])];
     expect(whats(planReset(input({ paths }, [zone]), self))).toEqual([
       'remove /var/lib/etcd/member',
-      'undo zone /etc/kubernetes',
+      'remove zone /etc/kubernetes',
     ]);
   });
 
@@ -178,8 +179,8 @@ describe('a plan', () => {
     ];
     expect(whats(planReset(input({ mounts }, resources), self))).toEqual([
       'unmount /data/a/m (ext4 from /dev/sdb)',
-      'undo zone /data/a',
-      'undo the claim on 1 thing that services still needs',
+      'remove zone /data/a',
+      'release the claim on 1 thing that services still needs',
     ]);
   });
 
@@ -214,7 +215,7 @@ describe('a plan', () => {
     ];
     const units = [{ name: 'containerd.service', active: 'active', enabled: 'enabled', fragment: '/x' }];
     const plan = planReset(input({ units, foreignContainers: ['mine/a'] }, resources), self);
-    expect(whats(plan)).toEqual(['undo directory /etc/bke', 'undo link /usr/local/bin/crictl']);
+    expect(whats(plan)).toEqual(['remove directory /etc/bke', 'remove link /usr/local/bin/crictl']);
     expect(plan.heldBack.map(({ why }) => why)).toEqual([expect.stringContaining('mine/a')]);
     expect(plan.selection.mountTops).not.toContain('/var/lib/containerd');
     const alone = planReset(input({ units }, resources), self);
@@ -260,13 +261,14 @@ describe('a plan in words', () => {
       resource({ kind: 'file', path: `/etc/bke/${index}`, mode: 0o644, content: { text: '' } }),
     );
     const lines = planLines('h1', planReset(input({ paths: [found('/etc/kubernetes/admin.conf')] }, resources), self));
-    expect(lines.slice(0, 4)).toEqual([
-      'Reset of h1, 21 things to take away:',
-      'Changes and files:',
-      '  remove /etc/kubernetes/admin.conf (cluster credentials, not in the ledger)',
-      '  undo file /etc/bke/0 (in the ledger)',
+    expect(lines.slice(0, 5)).toEqual([
+      'Reset of h1, 21 things to take away or put back:',
+      'Files:',
+      '  remove /etc/kubernetes/admin.conf (cluster credentials)',
+      'Recorded changes, the last one first:',
+      '  remove file /etc/bke/0',
     ]);
-    expect(lines.at(-1)).toBe('  … and 6 more, see --dry-run');
+    expect(lines.at(-1)).toBe('  … and 5 more, see --dry-run');
   });
 
   it('is whole for a dry run, each with what would be done', () => {
@@ -274,6 +276,11 @@ describe('a plan in words', () => {
     expect(plannedItems(planReset(input({ units, paths: [found('/run/flannel', ['x'])] }), self))).toEqual([
       { action: 'run', what: 'stop kubelet.service (active) (it runs Kubernetes)' },
       { action: 'remove', what: '/run/flannel (flannel state)' },
+    ]);
+    const value = resource({ kind: 'sysctl', name: 'a', value: '1' });
+    const back = { ...value, undo: { action: 'change', what: 'kernel value a back to 0' } } as const;
+    expect(plannedItems(planReset(input({}, [back]), self))).toEqual([
+      { action: 'change', what: 'kernel value a back to 0' },
     ]);
   });
 });
