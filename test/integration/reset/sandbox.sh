@@ -11,7 +11,9 @@ for old in "$base"/bke-sandbox-*; do
 done
 mkdir "$group"
 trap 'for i in 1 2 3 4 5; do find "$group" -depth -type d -exec rmdir {} + 2>/dev/null && break; sleep 0.2; done' EXIT
+repository=$(cd "$(dirname "$0")/../../.." && pwd -P)
 export BKE_SANDBOX_GROUP=$group BKE_SANDBOX_SCRIPT=$script BKE_SANDBOX_NODE=$(dirname "$(readlink -f "$(command -v node)")")
+export BKE_SANDBOX_REPOSITORY=$repository BKE_SANDBOX_MODULES=$(readlink -f "$repository/node_modules")
 ( echo "$BASHPID" > "$group/cgroup.procs"
   exec unshare --mount --net --pid --fork --uts --ipc --cgroup --kill-child --propagation private bash -euc '
     work=/mnt; mount -t tmpfs -o size=2g sandbox $work
@@ -26,6 +28,13 @@ export BKE_SANDBOX_GROUP=$group BKE_SANDBOX_SCRIPT=$script BKE_SANDBOX_NODE=$(di
     mount --rbind /dev $root/dev
     mount -t tmpfs run $root/run
     mount -t tmpfs tmp $root/tmp
+    # A checkout below /tmp or /run, or on a file system of its own, is not in the copy: it is shown read-only.
+    for shown in "$BKE_SANDBOX_REPOSITORY" "$BKE_SANDBOX_MODULES" "$BKE_SANDBOX_NODE"; do
+      [ -z "$(ls -A "$root$shown" 2>/dev/null)" ] || continue
+      mkdir -p "$root$shown"
+      mount --bind "$shown" "$root$shown"
+      mount -o remount,bind,ro "$root$shown"
+    done
     mkdir -p $root/.old
     cd $root
     pivot_root . .old

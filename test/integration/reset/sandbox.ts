@@ -16,8 +16,8 @@ const recorder = fileURLToPath(new URL('record.ts', import.meta.url));
 
 const prelude = `
 set -u
-bke() { node ${driver} "$@"; }
-record() { node ${recorder} "$@"; }
+bke() { node '${driver}' "$@"; }
+record() { node '${recorder}' "$@"; }
 tell() { printf '%s=%s\\n' "$1" "$2"; }
 reset() { bke reset --all --mount --yes "$@" >/tmp/out 2>&1; tell "rc$((++n))" $?; cat /tmp/out >&2; }
 there() { if [ -e "$2" ] || [ -L "$2" ]; then tell "$1" there; else tell "$1" gone; fi; }
