@@ -1,4 +1,4 @@
-// The typed events of an operation: the journal, every renderer and later the BKEOperation ring are made of them (design section 5).
+// The typed events of an operation: the journal, every renderer and later the BKEOperation ring are made of them (docs/adr/0004-progress-from-events.md).
 import type { ErrorReport } from '../lib/errors.ts';
 
 export type OperationAction =

@@ -42,7 +42,7 @@ interface Program {
   readonly operationsDirectory: string | undefined;
 }
 
-/** Runs one command line and returns its exit code (design section 5). Never throws. */
+/** Runs one command line and returns its exit code (`bke help exit-codes`). Never throws. */
 export async function main(argv: readonly string[], overrides: MainOverrides = {}): Promise<number> {
   const program = createProgram(argv, overrides);
   const onUncaught = (thrown: unknown): void => void endWithBug(program, thrown);

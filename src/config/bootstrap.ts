@@ -26,7 +26,7 @@ const defaultDataDir = '/var/lib/bke/services';
 export interface BootstrapSettings {
   /** Address of this host that the other hosts reach it by. */
   readonly hostIP: string;
-  /** The site name of the local services (design section 2). */
+  /** The site name of the local services. */
   readonly domain: string;
   readonly ports: Ports;
   /** Whether pushes are taken from other machines; else the push port listens on loopback only. */
@@ -42,7 +42,7 @@ const tomlValue: z.ZodType<TomlValue> = z.lazy(() =>
   z.union([z.string(), z.number(), z.boolean(), z.array(tomlValue), z.record(z.string(), tomlValue)]),
 );
 
-/** bootstrap.yaml (design section 9), as far as this bke uses it. */
+/** bootstrap.yaml (docs/guide/local-services.md), as far as this bke uses it. */
 export const bootstrapFile = z.strictObject({
   apiVersion: z.literal('bke.io/v1alpha1', 'must be bke.io/v1alpha1'),
   kind: z.literal('Bootstrap', 'must be Bootstrap'),

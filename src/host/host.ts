@@ -1,4 +1,4 @@
-// What bke can do on a Linux machine. Tasks and changes know these interfaces only, never where they run (design section 3).
+// What bke can do on a Linux machine. Tasks and changes know these interfaces only, never where they run (ARCHITECTURE.md, "Rules that hold everywhere").
 import type { Readable } from 'node:stream';
 
 export interface RunOptions {

@@ -1,6 +1,6 @@
 // Every error a user can meet: its exit code, a title, and the paragraph `bke explain CODE` and docs/errors.md print.
 
-/** Exit codes of the bke command (design section 5). */
+/** Exit codes of the bke command, as `bke help exit-codes` lists them. */
 export const ExitCode = {
   done: 0,
   failed: 1,

@@ -80,3 +80,12 @@ export function truncate(text: string, width: number): string {
 export function padEnd(text: string, width: number): string {
   return text + ' '.repeat(Math.max(0, width - textWidth(text)));
 }
+
+/** Without blank lines and control characters, each at most 300 characters. */
+export function lastLines(text: string, count: number): string[] {
+  const lines = printable(text)
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+  return lines.slice(-count).map((line) => (line.length > 300 ? `${line.slice(0, 300)}…` : line));
+}

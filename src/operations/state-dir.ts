@@ -5,7 +5,7 @@ import { ensureDirectory } from '../lib/ensure-directory.ts';
 const rootDirectory = '/var/lib/bke/operations';
 
 /**
- * As root /var/lib/bke/operations, else $XDG_STATE_HOME/bke/operations (design section 4).
+ * As root /var/lib/bke/operations, else $XDG_STATE_HOME/bke/operations (XDG base directory specification).
  * undefined where there is no home to keep anything in.
  */
 export function operationsDirectory(

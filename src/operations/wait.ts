@@ -16,7 +16,7 @@ const repeatMs = 30_000;
  */
 export async function waitUntil(binding: StepBinding, now: () => Date, wait: Wait): Promise<void> {
   const since = now();
-  // The bound holds whatever the wall clock does meanwhile (case J4).
+  // The bound holds whatever the wall clock does meanwhile.
   const began = performance.now();
   const told: { at: number; cause: string | undefined } = { at: 0, cause: undefined };
   let cause = 'not looked yet';

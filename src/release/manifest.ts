@@ -1,4 +1,4 @@
-// The release manifest: names every artifact of a release, its version and where it comes from (design section 6).
+// The release manifest: names every artifact of a release, its version and where it comes from (ARCHITECTURE.md, "bke bundle build").
 import { z } from 'zod';
 import { platforms } from './platforms.ts';
 

@@ -1,4 +1,4 @@
-// A task: one thing that is done to a machine, by the CLI on its own host or by the agent on its host; it doesn't know which (design section 3).
+// A task: one thing that is done to a machine, by the CLI on its own host or by the agent on its host; it doesn't know which (ARCHITECTURE.md, "Folders").
 import type { Step } from '../operations/operation.ts';
 import type { TaskScope } from '../operations/scope.ts';
 

@@ -1,7 +1,7 @@
-// A change: a small record of what should be so on a host, and the contract of the code that makes and unmakes it (design section 4).
+// A change: a small record of what should be so on a host, and the contract of the code that makes and unmakes it (ARCHITECTURE.md, "A change").
 import type { Host } from '../host.ts';
 
-/** Whose reset undoes it (design section 4). */
+/** Whose reset undoes it: `node` and `bootstrap-cluster` go always, `enrol` with --all, `services` with --mount. */
 export type Scope = 'enrol' | 'node' | 'services' | 'bootstrap-cluster';
 
 export type Change =

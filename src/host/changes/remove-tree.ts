@@ -1,4 +1,4 @@
-// The one way to delete a directory with all that is in it on a host (bootstrap law, clean-up steps 3 to 5).
+// The one way to delete a directory with all that is in it on a host (docs/adr/0005-tree-removal.md).
 import { dirname, basename, join } from 'node:path';
 import { BkeError } from '../../lib/errors.ts';
 import type { Host, RemoveTreeOptions, RemoveTreeResult } from '../host.ts';

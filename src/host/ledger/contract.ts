@@ -1,4 +1,4 @@
-// What the ledger of a host offers to tasks, reset and status (design section 4).
+// What the ledger of a host offers to tasks, reset and status (ARCHITECTURE.md, "A change").
 import type { Change, ChangeRecord, Observation, Scope, UndoOutcome, UndoPlan } from '../changes/change.ts';
 import type { LeftPath } from '../host.ts';
 import type { DamagedLine } from './entries.ts';

@@ -1,4 +1,4 @@
-// The ledger of a host: every change is written down before it is made, so that it can be unmade exactly (design section 4).
+// The ledger of a host: every change is written down before it is made, so that it can be unmade exactly (ARCHITECTURE.md, "A change").
 import type { Host } from '../host.ts';
 import type { Ledger, LedgerOptions, LedgerView } from './contract.ts';
 import { ViewOfLedger } from './ledger-view.ts';

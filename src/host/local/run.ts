@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { pipeline, Readable } from 'node:stream';
 import { BkeError } from '../../lib/errors.ts';
+import { lastLines } from '../../lib/text.ts';
 import { TailBuffer } from '../../lib/tail-buffer.ts';
 import { errnoOf } from '../errno.ts';
 import type { RunOptions, RunResult } from '../host.ts';
@@ -78,8 +79,9 @@ function stopError(stop: Stop, program: string, tail: string, timeoutMs = defaul
   if (stop.failure !== undefined) return stop.failure;
   if (stop.reason === 'cancelled') return new BkeError('BKE_CANCELLED', `cancelled while ${program} ran`);
   if (stop.reason !== 'timeout') return undefined;
-  const details = tail.trim() === '' ? [] : tail.trim().split('\n').slice(-5);
-  return new BkeError('BKE_TIMEOUT', `${program} did not end within ${timeoutMs / 1000} s`, { details });
+  return new BkeError('BKE_TIMEOUT', `${program} did not end within ${timeoutMs / 1000} s`, {
+    details: lastLines(tail, 5),
+  });
 }
 
 /**

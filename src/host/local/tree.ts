@@ -1,4 +1,4 @@
-// Walks and empties directory trees without ever leaving the mount they lie on and without following a link (bootstrap law, clean-up step 5).
+// Walks and empties directory trees without ever leaving the mount they lie on and without following a link (docs/adr/0005-tree-removal.md).
 import { join } from 'node:path';
 import { errnoOf } from '../errno.ts';
 import type { LeftPath, RemoveTreeOptions, RemoveTreeResult } from '../host.ts';

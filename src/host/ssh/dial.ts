@@ -7,7 +7,7 @@ import { errorField, toError } from '../../lib/thrown.ts';
 import type { Login } from './auth.ts';
 import { hostKeyError } from './host-key-error.ts';
 import { type HostTrust, hostKeyOf } from './host-trust.ts';
-import { lastLines } from './start-failure.ts';
+import { lastLines } from '../../lib/text.ts';
 import { type HostKey, type SshOptions, type SshTarget, placeOf } from './target.ts';
 
 /** GCM first: with AES instructions it streams nearly twice as fast as chacha20. */

@@ -7,7 +7,8 @@ import { toError } from '../../lib/thrown.ts';
 import type { RunOptions } from '../host.ts';
 import { FrameReader } from './frame.ts';
 import { type SudoMode, startLine, sudoPrompt } from './script.ts';
-import { lastLines, startFailure } from './start-failure.ts';
+import { lastLines } from '../../lib/text.ts';
+import { startFailure } from './start-failure.ts';
 import type { SshTarget } from './target.ts';
 
 /** How long the account's own start-up files and sudo may take before our mark has to be there. */

@@ -5,7 +5,7 @@ import { shellCommand } from '../../lib/quote.ts';
 import type { HostShell, RunOptions, RunResult, UploadTarget } from '../host.ts';
 import type { Connection } from './connection.ts';
 import { noDirectory, programScript } from './script.ts';
-import { lastLines } from './start-failure.ts';
+import { lastLines } from '../../lib/text.ts';
 import type { AcceptedKey, HostKey } from './target.ts';
 import { upload } from './upload.ts';
 

@@ -1,6 +1,6 @@
 // Why nothing could be started on a host although the login worked: told from what sudo, the login shell or sshd printed instead of our mark.
 import { BkeError } from '../../lib/errors.ts';
-import { printable } from '../../lib/text.ts';
+import { lastLines } from '../../lib/text.ts';
 import { type SshTarget, placeOf } from './target.ts';
 
 export interface StartFailure {
@@ -82,13 +82,4 @@ function sudoProblem(target: SshTarget, { output, passwordGiven }: StartFailure)
   if (rule === undefined) return undefined;
   const message = `cannot become root on ${target.name} as ${target.user}: ${rule.message}`;
   return { code: 'BKE_SUDO_DENIED', message, hint: rule.hint.replace('USER', target.user) };
-}
-
-/** Without blank lines and control characters, each at most 300 characters. */
-export function lastLines(text: string, count: number): string[] {
-  const lines = printable(text)
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line !== '');
-  return lines.slice(-count).map((line) => (line.length > 300 ? `${line.slice(0, 300)}…` : line));
 }

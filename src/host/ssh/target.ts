@@ -1,4 +1,4 @@
-// How a host is reached over SSH: the fields of cluster.yaml's `ssh` (design section 9), with every secret as a value in memory.
+// How a host is reached over SSH: the fields of cluster.yaml's `ssh`, with every secret as a value in memory.
 
 /** Read once per connection, kept in memory only. */
 export type Secret = string | (() => string | Promise<string>);

@@ -9,7 +9,7 @@ import { shellQuote } from '../../lib/quote.ts';
 import type { UploadTarget } from '../host.ts';
 import type { Connection } from './connection.ts';
 import { bodyScript } from './script.ts';
-import { lastLines } from './start-failure.ts';
+import { lastLines } from '../../lib/text.ts';
 
 /** Without progress for this long an upload is given up … */
 const idleMs = 60_000;

@@ -1,6 +1,7 @@
 // Programs of the host that may hang in the kernel: never waited for longer than told, even where not even KILL ends them.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BkeError } from '../../lib/errors.ts';
+import { lastLine } from '../../lib/text.ts';
 import type { Host, RunOptions, RunResult } from '../host.ts';
 
 /** After the deadline of the program itself: how long its end is waited for. */
@@ -33,5 +34,5 @@ export async function runBounded(
 
 /** What a program said last, or its exit code. */
 export function reasonOf(result: RunResult): string {
-  return result.stderr.trim().split('\n').at(-1) || `exit code ${result.exitCode}`;
+  return lastLine(result.stderr) || `exit code ${result.exitCode}`;
 }

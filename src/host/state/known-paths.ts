@@ -1,4 +1,4 @@
-// Paths that are Kubernetes' (or bke's own) on any host, by exact name: all that a reset may remove where no ledger tells (clean-up step 7).
+// Paths that are Kubernetes' (or bke's own) on any host, by exact name: all that a reset may remove where no ledger tells (docs/adr/0006-reset-rules.md, rule 7).
 
 type PathKind =
   /** A file or link. */

@@ -1,4 +1,4 @@
-// The processes of a host and which of them Kubernetes' containers are: by control group and shim arguments, never by name alone (bootstrap law, clean-up step 2).
+// The processes of a host and which of them Kubernetes' containers are: by control group and shim arguments, never by name alone (docs/adr/0006-reset-rules.md, rule 2).
 import { errnoOf } from '../errno.ts';
 import type { Host } from '../host.ts';
 

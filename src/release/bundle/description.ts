@@ -1,4 +1,4 @@
-// bundle.json: what a bundle says about itself. It is signed, and every byte of the bundle follows from its digests (design section 6).
+// bundle.json: what a bundle says about itself. It is signed, and every byte of the bundle follows from its digests (ARCHITECTURE.md, "bke bundle build").
 import { z } from 'zod';
 import { BkeError } from '../../lib/errors.ts';
 import { digest, pathPart, platform } from '../manifest.ts';

@@ -7,7 +7,7 @@ import type { BundleDescription } from './description.ts';
 
 type Named = Pick<BundleDescription, 'bke' | 'name' | 'version'>;
 
-/** Releases one minor version apart work together (design section 7, "bke itself"). @throws BkeError BKE_BUNDLE_VERSION */
+/** Releases one minor version apart work together (docs/errors.md, BKE_BUNDLE_VERSION). @throws BkeError BKE_BUNDLE_VERSION */
 export function requireVersion({ bke, name, version }: Named, own: string, path: string): void {
   const theirs = semver.parse(bke);
   const ours = semver.parse(own);

@@ -3,7 +3,7 @@ import { isHostName, suggestHostName } from '../../lib/dns-name.ts';
 import { type Check, error, type Finding, warning } from './check.ts';
 import type { Machine } from './machine.ts';
 
-/** design section 2: glibc 2.28, libstdc++ of GCC 8. */
+/** What the program that is built into bke (Node 24) needs: glibc 2.28 and the libstdc++ of GCC 8. */
 const GLIBC = '2.28';
 const GLIBCXX = '3.4.25';
 /** The first systemd with every sandbox setting that the services depend on; the newer settings of their units it only warns about. */

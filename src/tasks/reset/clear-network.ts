@@ -1,4 +1,4 @@
-// Takes away what pods' network programs left: each link, namespace, chain, table and set by its exact name (bootstrap law, clean-up step 6).
+// Takes away what pods' network programs left: each link, namespace, chain, table and set by its exact name (docs/adr/0006-reset-rules.md, rule 6).
 import { namespaceFolder } from '../../host/state/network-namespaces.ts';
 import { deletionScript, type OwnRules } from '../../host/state/iptables.ts';
 import { idleChains } from '../../host/state/nftables.ts';

@@ -1,4 +1,4 @@
-// A reset from the first look to the steps that carry it out (bootstrap law, clean-up section).
+// A reset from the first look to the steps that carry it out (docs/adr/0006-reset-rules.md).
 import type { Host } from '../../host/host.ts';
 import { zonePathsBefore } from '../../host/changes/zone.ts';
 import { originalPath } from '../../host/ledger/keeper.ts';

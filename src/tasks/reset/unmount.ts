@@ -1,4 +1,4 @@
-// Takes mounts away from below the directories that are emptied, never what is behind them (bootstrap law, clean-up step 3).
+// Takes mounts away from below the directories that are emptied, never what is behind them (docs/adr/0006-reset-rules.md, rule 3).
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readHolders } from '../../host/state/holders.ts';
 import { isNetworkMount, readMounts } from '../../host/state/mount-table.ts';

@@ -1,4 +1,4 @@
-// The image registry: two units of CNCF Distribution on one store, one that everybody reads and one that takes pushes (design section 6).
+// The image registry: two units of CNCF Distribution on one store, one that everybody reads and one that takes pushes (ARCHITECTURE.md, "bke init").
 import type { BootstrapSettings } from '../../config/bootstrap.ts';
 import { installPrograms, type ProgramArtifact, restartKey } from '../node/programs.ts';
 import type { Task } from '../task.ts';

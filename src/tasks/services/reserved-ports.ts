@@ -1,4 +1,4 @@
-// Keeps the kernel from giving the services' ports to outgoing connections: they lie in the ephemeral range (design section 6).
+// Keeps the kernel from giving the services' ports to outgoing connections: they lie in the ephemeral range (ip_local_reserved_ports in the kernel's ip-sysctl.rst).
 import type { Ports } from '../../config/bootstrap.ts';
 import { formatPortRanges, parsePortRanges } from '../../lib/port-ranges.ts';
 import type { TaskScope } from '../task.ts';

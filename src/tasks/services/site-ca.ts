@@ -1,4 +1,4 @@
-// The site CA and the certificate of the local services (design section 6): made once, kept on every later run, renewed in time.
+// The site CA and the certificate of the local services (ARCHITECTURE.md, "bke init"): made once, kept on every later run, renewed in time.
 import { digestOf } from '../../lib/digest.ts';
 import { BkeError } from '../../lib/errors.ts';
 import {
