@@ -59,7 +59,7 @@ function mark(phase: PhaseView, { theme, tick }: FrameStyle): string {
 function counts(phase: PhaseView): string[] {
   if (phase.hosts <= 1) {
     const [active] = phase.active.values();
-    return active === undefined ? [] : [`${active.title}…`];
+    return active === undefined || active.title === phase.title ? [] : [`${active.title}…`];
   }
   // Hosts between two steps are counted as through for a moment; 'about' would be worse than that.
   const through = phase.seen.size - phase.active.size - phase.failed.length - phase.stopped;

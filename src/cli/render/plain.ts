@@ -8,7 +8,7 @@ import { matchEvent } from './match.ts';
 import type { Renderer } from './renderer.ts';
 import { type ActiveStep, applyEvent, emptyView, type OperationView, stepTitle } from './state.ts';
 import { summaryLines } from './summary.ts';
-import { errorWords, oneLine, outcomeWord, prefixOf, progressWords, waitingWords } from './words.ts';
+import { errorWords, oneLine, operationWords, outcomeWord, prefixOf, progressWords, waitingWords } from './words.ts';
 
 export interface PlainOptions {
   readonly stream: OutputStream;
@@ -49,7 +49,7 @@ function eventLines(event: OperationEvent, view: OperationView, verbosity: numbe
     `${prefixOf(view, place.host)}${oneLine(stepTitle(view, place.step))}: ${words}`,
   ];
   return matchEvent<OperationEvent['type'], string[]>(event, {
-    'operation.started': (e) => [`${e.action} of ${e.target}${e.dryRun ? ' (dry run)' : ''}, operation ${e.operation}`],
+    'operation.started': (e) => [`${operationWords(e)}${e.dryRun ? ' (dry run)' : ''}, operation ${e.operation}`],
     'phase.started': (e) => [`== ${e.title}${e.hosts.length > 1 ? ` on ${plural(e.hosts.length, 'host')}` : ''}`],
     'phase.finished': (e) => [
       `== ${titleOf(view, e.phase)}: ${outcomeWord(e.outcome)} after ${formatDuration(e.durationMs)}`,

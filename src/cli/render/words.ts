@@ -17,6 +17,11 @@ export function prefixOf(view: OperationView, host: string | undefined): string 
   return view.hosts === 1 ? '' : hostPrefix(host);
 }
 
+/** 'init of this host', 'bundle build of bundle.tar'. */
+export function operationWords({ action, target }: Pick<OperationView, 'action' | 'target'>): string {
+  return `${action.replace('.', ' ')} of ${target}`;
+}
+
 /** waiting 12s for the registry to answer: connection refused; meanwhile: journalctl -u bke-registry */
 export function waitingWords(event: EventOf<'step.waiting'>, now: number): string {
   const cause = event.cause === undefined ? '' : `: ${event.cause}`;

@@ -8,6 +8,7 @@ import { type InputReader, readInput } from '../../lib/input.ts';
 import { bkeVersion } from '../../lib/version.ts';
 import type { Platform } from '../../release/platforms.ts';
 import type { ProgramArtifact } from '../../tasks/node/programs.ts';
+import { serviceUrls } from '../../tasks/services/layout.ts';
 import { scopeOfPhase, servicesPhases } from '../../tasks/services/phases.ts';
 import type { CommandContext } from '../context.ts';
 import { runOnThisHost } from '../host-operation.ts';
@@ -73,7 +74,7 @@ async function apply(context: CommandContext, input: InputReader, prepared: Prep
     scopeOf: scopeOfPhase,
     next: (outcome) => (outcome === 'done' && !dryRun ? ['bke status'] : []),
   });
-  if (!dryRun) context.note(summary(settings, result.changed));
+  if (!dryRun) for (const line of summaryLines(settings, result.changed)) context.note(line);
 }
 
 function confirmed(context: CommandContext, input: InputReader): Promise<boolean> {
@@ -101,8 +102,14 @@ function ownPlatform(): Platform {
 }
 
 /** What stands, and what does not yet. */
-function summary({ settings: { domain, ports } }: InitSettings, changed: boolean): string {
-  const stands = `image registry https://${domain}:${ports.registry}, files https://${domain}:${ports.files}, charts https://${domain}:${ports.charts}, containerd`;
-  const begin = changed ? 'Set up' : 'Nothing to do. Set up already';
-  return `${begin}: ${stands}.\nThe bootstrap cluster is not part of this bke yet.`;
+function summaryLines({ settings }: InitSettings, changed: boolean): string[] {
+  const { registry, files, charts } = serviceUrls(settings);
+  return [
+    changed ? 'Set up on this host:' : 'Nothing to do. On this host are set up already:',
+    `  images  ${registry}`,
+    `  files   ${files}`,
+    `  charts  ${charts}`,
+    '  containerd, which pulls from there',
+    'The bootstrap cluster is not part of this bke yet.',
+  ];
 }

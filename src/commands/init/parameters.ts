@@ -16,6 +16,7 @@ export interface Parameters {
 export function parameterLines({ settings: { settings, sources }, content, bundle }: Parameters): string[] {
   const from = (field: string): string => sources[field] ?? 'default';
   const { ports } = settings;
+  const loaded = bundle === undefined ? 'the last init' : 'bundle';
   const rows: [string, string, string][] = [
     ['bundle', bundleText(content, bundle), bundle === undefined ? 'the last init' : bundle.path],
     ['host IP', settings.hostIP, from('hostIP')],
@@ -28,8 +29,8 @@ export function parameterLines({ settings: { settings, sources }, content, bundl
     ['Kubernetes port', `${ports.kubernetes} (kept free)`, from('ports.kubernetes')],
     ['UI port', `${ports.ui} (kept free)`, from('ports.ui')],
     ['containerd', `${content.programs.containerd.version}${settingsText(settings)}`, from('containerd')],
-    ['sandbox image', content.sandboxImage, 'bundle'],
-    ['mirrored', listedShort(content.registries, 12), 'bundle'],
+    ['sandbox image', content.sandboxImage, loaded],
+    ['mirrored', listedShort(content.registries, 4), loaded],
   ];
   const width = Math.max(...rows.map(([name]) => name.length));
   return rows.map(([name, value, source]) => `  ${name.padEnd(width)}  ${value}  (${source})`);

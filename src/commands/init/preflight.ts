@@ -39,8 +39,10 @@ export async function checkServicesHost(context: CommandContext, subject: HostTo
   const machine = machineOf(subject.settings.facts, needs, { own, asked: context.now() });
   const findings = inspectHost({ machine, needs }, ignored);
   refuseFindings(findings, host.name);
-  for (const { check, message, hint } of findings)
-    context.note(`warning: ${check}: ${message}${hint === undefined ? '' : `. ${hint}`}`);
+  for (const { check, message, hint } of findings) {
+    context.note(`warning: ${check}: ${message}`);
+    if (hint !== undefined) context.note(`  ${hint}`);
+  }
   const left = ignored.length === 0 ? '' : `, ${ignored.join(', ')} left out`;
   context.note(`${plural(checks.length - ignored.length, 'check')} passed${left}.`);
 }

@@ -1,6 +1,5 @@
 // Brings a bundle's content to the local services: files and charts into the file repository, images through the push registry.
 import type { BootstrapSettings } from '../../config/bootstrap.ts';
-import { formatBytes } from '../../lib/bytes.ts';
 import { plural } from '../../lib/text.ts';
 import { type LoadOptions, loadBundle } from '../../release/bundle/load.ts';
 import type { Bundle } from '../../release/bundle/open.ts';
@@ -48,14 +47,7 @@ export async function loadImages(
 function loadOptions(scope: TaskScope): LoadOptions {
   return {
     signal: scope.signal,
-    onProgress: ({ done, total, item }) => {
-      scope.progress({
-        message: `${item} (${formatBytes(done)} of ${formatBytes(total)})`,
-        done,
-        total,
-        unit: 'bytes',
-      });
-    },
+    onProgress: ({ done, total, item }) => scope.progress({ message: item, done, total, unit: 'bytes' }),
   };
 }
 

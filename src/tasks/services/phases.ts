@@ -78,7 +78,7 @@ export function servicesPhases(plan: ServicesPlan): Phase<TaskScope>[] {
     phase('services', 'Prepare the host', hostSteps(plan, made)),
     phase('content', 'Local services and their content', contentSteps(plan, made)),
     phase('runtime', 'Container runtime', [runtimeStep(plan, made)]),
-    phase('proof', 'Proof', [
+    phase('proof', 'Proof: an image is pulled', [
       taskStep(pullProofTask, {
         image: plan.content.sandboxImage,
         registryHost: serviceUrls(plan.settings).registryHost,

@@ -149,6 +149,13 @@ describe('the frame on a terminal', () => {
     expect(renderFrame(view, style(2))).toEqual(['■ P  1/2 hosts, 1 stopped  1.0s']);
   });
 
+  it('says a title that phase and step share once', () => {
+    const stream = oneHost
+      .slice(0, 3)
+      .map((event) => (event.type === 'step.started' ? { ...event, title: 'Check this host' } : event));
+    expect(renderFrame(viewOf(stream), style(1))).toEqual(['⠋ Check this host  1.0s']);
+  });
+
   it('counts 1000 hosts and names only some that failed or wait', () => {
     expect(renderFrame(viewOf(manyHosts(1000, 100, 7)), style(65))).toEqual([
       '⠋ Reach the hosts  849/1000 hosts, 10 failed  1m05s',
@@ -282,6 +289,19 @@ describe('the plain renderer', () => {
     expect(plain(1)).toContain('2026-11-30T10:15:02Z start the registry: begins, at most 5m00s');
     expect(plain(1).join('\n')).not.toContain('push images');
     expect(plain(2)).toContain('2026-11-30T10:15:03Z start the registry: push images, 50% (512 MiB of 1.0 GiB)');
+  });
+
+  it('says commands of two words as people type them, and hosts where there are several', () => {
+    const stream = kept();
+    const renderer = plainRenderer({ stream, now: () => new Date(began), verbosity: 0 });
+    for (const event of manyHosts(2, 2, 3)) renderer.handle(event);
+    renderer.close();
+    expect(stream.text().split('\n').slice(0, -1)).toEqual([
+      '2026-11-30T10:15:00Z host check of 2 hosts, operation 20261130-101500-init-ab12',
+      '2026-11-30T10:15:00Z == Reach the hosts on 2 hosts',
+      '2026-11-30T10:15:02Z w1: log in: nothing to do after 1.0s',
+      '2026-11-30T10:15:02Z w2: log in: FAILED after 1.0s: error[BKE_TIMEOUT] no answer from port 22',
+    ]);
   });
 
   it('gives a sign of life every 30 s while nothing happens', () => {
