@@ -7,20 +7,26 @@ import { BkeError } from './errors.ts';
 const largestBytes = 64 * 1024;
 
 /**
- * Text of a secret file. Pipes and devices are taken as they are: they have no content that others could read later.
+ * Text of a secret file. @param isSecret whether a text is one at all: of another file (a public key) the caller has something better to say. Pipes and devices are taken as they are: they have no content that others could read later.
  * @throws BkeError BKE_SECRET_EXPOSED where group or others have any right on it; the system's error where it can't be read; an Error where it is too large.
  */
-export async function readSecretFile(path: string): Promise<string> {
+export async function readSecretFile(path: string, isSecret = (_text: string): boolean => true): Promise<string> {
   const file = await open(path, constants.O_RDONLY);
   try {
     // Of the open file: what is asked and what is read are the same.
     const stat = await file.stat();
-    if (stat.isFile() && (stat.mode & 0o077) !== 0) throw exposed(path, stat.mode & 0o777);
     if (stat.size > largestBytes) throw new Error('it is far too large to hold a secret');
-    return await file.readFile('utf8');
+    const text = await file.readFile('utf8');
+    if (stat.isFile() && (stat.mode & 0o077) !== 0 && isSecret(text)) throw exposed(path, stat.mode & 0o777);
+    return text;
   } finally {
     await file.close();
   }
+}
+
+/** For `readSecretFile`: a private key in PEM, OpenSSH or PuTTY form. */
+export function isPrivateKey(text: string): boolean {
+  return text.includes('PRIVATE KEY') || text.startsWith('PuTTY-User-Key-File-');
 }
 
 function exposed(path: string, mode: number): BkeError {

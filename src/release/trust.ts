@@ -3,7 +3,7 @@ import { createHash, createPrivateKey, createPublicKey, type KeyObject } from 'n
 import { readFile } from 'node:fs/promises';
 import { whyUnreadable } from '../lib/errno.ts';
 import { BkeError } from '../lib/errors.ts';
-import { readSecretFile } from '../lib/read-secret-file.ts';
+import { isPrivateKey, readSecretFile } from '../lib/read-secret-file.ts';
 import { toError } from '../lib/thrown.ts';
 
 /**
@@ -31,7 +31,7 @@ export async function readSigningKey(path: string): Promise<KeyObject> {
 export async function readTrustKey(path: string): Promise<KeyObject> {
   return readKey(path, 'public', (pem) => {
     // createPublicKey would silently derive the public half: a private key has no place among trusted ones.
-    if (pem.includes('PRIVATE KEY')) throw new Error('it holds a private key');
+    if (isPrivateKey(pem)) throw new Error('it holds a private key');
     return createPublicKey(pem);
   });
 }
@@ -41,7 +41,7 @@ async function readKey(
   half: 'private' | 'public',
   parse: (pem: string) => KeyObject,
 ): Promise<KeyObject> {
-  const text = half === 'private' ? readSecretFile(path) : readFile(path, 'utf8');
+  const text = half === 'private' ? readSecretFile(path, isPrivateKey) : readFile(path, 'utf8');
   const key = await text.then(parse).catch((cause: unknown) => {
     if (cause instanceof BkeError) throw cause;
     return refuse(path, half, reasonOf(cause));

@@ -1,16 +1,14 @@
 // Reads a private key in any common form (OpenSSH, PKCS#1, PKCS#8, SEC1, encrypted or not) and says in one sentence what is wrong with it.
 import { createPrivateKey, type KeyObject, randomBytes } from 'node:crypto';
-import { readFile, stat } from 'node:fs/promises';
 import ssh2, { type ParsedKey } from 'ssh2';
 import { BkeError, type BkeErrorOptions } from '../../lib/errors.ts';
+import { isPrivateKey, readSecretFile } from '../../lib/read-secret-file.ts';
 import { toError } from '../../lib/thrown.ts';
 import { type SshOptions, type SshPrivateKey, type SshTarget, readSecret } from './target.ts';
 
-/** Larger files are no keys; nothing large is read. */
-const largestKey = 64 * 1024;
-
 /**
- * @throws BkeError BKE_SSH_KEY_INVALID: the file is no key bke can use; BKE_SSH_KEY_PASSPHRASE: it is encrypted and no passphrase fits.
+ * @throws BkeError BKE_SSH_KEY_INVALID: the file is no key bke can use; BKE_SSH_KEY_PASSPHRASE: it is encrypted and no passphrase fits;
+ * BKE_SECRET_EXPOSED: others may read it.
  */
 export async function loadPrivateKey(
   target: SshTarget,
@@ -31,10 +29,9 @@ export async function loadPrivateKey(
 async function readKeyText(target: SshTarget, source: SshPrivateKey): Promise<string> {
   if (source.file === undefined) return (await readSecret(source.contents)) ?? '';
   try {
-    const { size } = await stat(source.file);
-    if (size > largestKey) throw new Error('it is far too large to be a key');
-    return await readFile(source.file, 'utf8');
+    return await readSecretFile(source.file, isPrivateKey);
   } catch (error) {
+    if (error instanceof BkeError) throw error;
     throw new BkeError(
       'BKE_SSH_KEY_INVALID',
       `the private key ${source.file} cannot be read: ${toError(error).message}`,
@@ -81,7 +78,7 @@ class KeyText {
     if (/^(?:ssh-|ecdsa-|sk-)\S+ AAAA/.test(this.#text) || /BEGIN (?:SSH2 )?(?:RSA )?PUBLIC KEY/.test(this.#text)) {
       throw this.#invalid('is a public key', 'Name the private key instead: the file of the same name without .pub.');
     }
-    if (!this.#text.includes('PRIVATE KEY') && !this.#text.startsWith('PuTTY-User-Key-File-')) {
+    if (!isPrivateKey(this.#text)) {
       throw this.#invalid('is not a private key in any form bke knows', 'Make one with: ssh-keygen -t ed25519');
     }
   }

@@ -106,6 +106,7 @@ describe('keys', () => {
     await expect(readSigningKey(join(folder, 'none'))).rejects.toMatchObject({
       message: `${join(folder, 'none')} is no Ed25519 private key in PEM form: there is no such file`,
     });
+    await expect(readSigningKey(join(folder, 'key.pub'))).rejects.toMatchObject({ code: 'BKE_KEY_INVALID' });
     await chmod(join(folder, 'key.pem'), 0o640);
     await expect(readSigningKey(join(folder, 'key.pem'))).rejects.toMatchObject({
       code: 'BKE_SECRET_EXPOSED',

@@ -26,9 +26,9 @@ beforeAll(() => {
   openssl('pkey', '-in', at('k3'), '-pubout', '-out', at('k3.pem.pub'));
   writeFileSync(at('blank'), ' \n\n');
   writeFileSync(at('text'), 'hello world\n');
-  writeFileSync(at('damaged'), readFileSync(at('k1'), 'utf8').replace(/\n.{20}/, '\n'));
-  writeFileSync(at('damaged-pem'), readFileSync(at('k3'), 'utf8').replace(/\n.{20}/, '\n'));
-  writeFileSync(at('putty'), 'PuTTY-User-Key-File-3: ssh-ed25519\nEncryption: none\n');
+  writeFileSync(at('damaged'), readFileSync(at('k1'), 'utf8').replace(/\n.{20}/, '\n'), { mode: 0o600 });
+  writeFileSync(at('damaged-pem'), readFileSync(at('k3'), 'utf8').replace(/\n.{20}/, '\n'), { mode: 0o600 });
+  writeFileSync(at('putty'), 'PuTTY-User-Key-File-3: ssh-ed25519\nEncryption: none\n', { mode: 0o600 });
   writeFileSync(at('huge'), Buffer.alloc(200_000, 'x'));
 });
 afterAll(() => rmSync(directory, { recursive: true }));
@@ -80,6 +80,15 @@ describe('a key that cannot be used', () => {
     await expect(load({ file: at('huge') })).rejects.toMatchObject({
       code: 'BKE_SSH_KEY_INVALID',
       message: expect.stringContaining('far too large'),
+    });
+  });
+
+  test('open to others', async () => {
+    writeFileSync(at('open'), readFileSync(at('k1'), 'utf8'), { mode: 0o600 });
+    chmodSync(at('open'), 0o644);
+    await expect(load({ file: at('open') })).rejects.toMatchObject({
+      code: 'BKE_SECRET_EXPOSED',
+      message: `${at('open')} holds a secret, but has the mode 0644: others may reach it`,
     });
   });
 });
