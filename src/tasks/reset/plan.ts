@@ -63,15 +63,18 @@ function podItems(state: HostState, self: number): PlanItem[] {
   return [...processes, ...cgroups];
 }
 
-/** Containers' roots, their memory and their network: made anew each time a pod starts. */
-const passingFileSystems = new Set(['overlay', 'tmpfs', 'nsfs']);
+/** Containers' roots, their memory and their network: made anew each time a pod starts. A part of an overlay or tmpfs is a bind mount of somebody's. */
+function isPassing({ fileSystem, root }: Mount): boolean {
+  return fileSystem === 'nsfs' || (root === '/' && (fileSystem === 'overlay' || fileSystem === 'tmpfs'));
+}
 
-function mountItem({ mountPoint, fileSystem, source }: Mount): PlanItem {
+function mountItem(mount: Mount): PlanItem {
+  const { mountPoint, fileSystem, source } = mount;
   return {
     group: 'mounts',
     action: 'unmount',
     what: `${mountPoint} (${fileSystem} from ${source})`,
-    ...(passingFileSystems.has(fileSystem) ? { passing: true } : {}),
+    ...(isPassing(mount) ? { passing: true } : {}),
   };
 }
 

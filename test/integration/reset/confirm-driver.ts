@@ -22,7 +22,7 @@ const context: CommandContext = {
   confirm: async () => spawnSync('bash', ['-c', script], { stdio: 'inherit' }).status === 0,
 };
 try {
-  await runReset(context, { args: {}, options: { all: true, mount: true } });
+  await runReset(context, { all: true, mount: true, purgeVolumes: false, dryRun: false, yes: false });
 } catch (thrown) {
   if (!(thrown instanceof BkeError)) throw thrown;
   process.stderr.write(`${[thrown.code, thrown.message, ...thrown.details].join('\n')}\n`);

@@ -40,7 +40,7 @@ describe.skipIf(no !== undefined)('reset that is killed', () => {
       `${plant}
 RANDOM=${seed}; killed=0
 for i in $(seq ${rounds}); do
-  bke reset --all --mount --yes >/tmp/killed 2>&1 & pid=$!
+  exec_bke reset --all --mount --yes >/tmp/killed 2>&1 & pid=$!
   sleep $(printf '0.%02d' $((30 + RANDOM % 65)))
   kill -9 $pid 2>/dev/null && killed=$((killed + 1)); wait $pid 2>/dev/null
 done

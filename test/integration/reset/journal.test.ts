@@ -18,7 +18,7 @@ describe.skipIf(no !== undefined)('the journal of a reset', () => {
     const { told, stdout, stderr } = await inSandbox(`${node}
       mkdir -p /var/lib/kubelet/pods/u; mount --bind /srv/keep /var/lib/kubelet/pods/u
       (cd /var/lib/kubelet/pods/u; exec sleep 60) & sleep 0.2
-      bke reset --all --mount --yes >/tmp/killed 2>&1 & pid=$!
+      exec_bke reset --all --mount --yes >/tmp/killed 2>&1 & pid=$!
       for i in $(seq 100); do journals | grep -q reset/mounts && break; sleep 0.1; done
       kill -9 $pid; wait $pid 2>/dev/null
       tell mode "$(stat -c %a /var/lib/bke/operations/*-reset-*.jsonl)"

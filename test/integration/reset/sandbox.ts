@@ -17,6 +17,8 @@ const recorder = fileURLToPath(new URL('record.ts', import.meta.url));
 const prelude = `
 set -u
 bke() { node '${driver}' "$@"; }
+# In the background its pid is that of bke itself, not of a shell around it.
+exec_bke() { exec node '${driver}' "$@"; }
 record() { node '${recorder}' "$@"; }
 tell() { printf '%s=%s\\n' "$1" "$2"; }
 reset() { bke reset --all --mount --yes "$@" >/tmp/out 2>&1; tell "rc$((++n))" $?; cat /tmp/out >&2; }

@@ -167,6 +167,9 @@ describe('a plan', () => {
       'unmount /var/lib/kubelet/pods/b c (ext4 from /dev/sda)',
       'unmount /var/lib/kubelet/pods/a/v (tmpfs from t)',
     ]);
+    expect(plan.items.map(({ passing = false }) => passing)).toEqual([true, false, false, true]);
+    const bound = parseMountInfo('3 2 0:5 /mine /var/lib/kubelet/pods/a/v rw - overlay o rw');
+    expect(planReset(input({ mounts: bound }), self).items.map(({ passing }) => passing)).toEqual([undefined]);
   });
 
   it('unmounts below zones that are undone, not below those another scope still needs', () => {
