@@ -1,16 +1,25 @@
 // Reads a YAML file against a schema: text fields as they were written, every problem with its place, spellings suggested.
 import { z } from 'zod';
 import { nearest } from '../lib/suggest.ts';
-import { listed } from '../lib/text.ts';
+import { listed, truncate } from '../lib/text.ts';
 import type { Problem } from './problem.ts';
 import { type Path, type Position, readYamlSource, type YamlSource } from './yaml-source.ts';
 
-export type YamlResult<Value> = { readonly value: Value } | { readonly problems: readonly Problem[] };
+interface ReadYaml {
+  /** 'b.yaml:3:5' of the value at `path`, or of the nearest parent there is. */
+  readonly placeOf: (path: Path) => string;
+}
+/** With problems, `raw` is what could be read all the same, unchecked; undefined where it is no YAML at all. */
+export type YamlResult<Value> = ReadYaml &
+  ({ readonly value: Value } | { readonly problems: readonly Problem[]; readonly raw: unknown });
 
 interface Found extends Position {
   readonly field: string;
   readonly message: string;
 }
+
+/** Mistakes that are looked at: of a file that is something else altogether there may be a hundred thousand. */
+const mostIssues = 1000;
 
 /**
  * No error is thrown for what a person wrote: the caller decides what the problems mean.
@@ -22,43 +31,48 @@ export function readYaml<Schema extends z.ZodType>(
   schema: Schema,
 ): YamlResult<z.infer<Schema>> {
   const read = readYamlSource(text);
-  if ('faults' in read)
-    return {
-      problems: placed(
-        file,
-        read.faults.map((fault) => ({ ...fault, field: 'YAML' })),
-      ),
-    };
+  if ('faults' in read) {
+    const found = read.faults.slice(0, mostIssues).map(({ path, ...fault }) => ({
+      ...fault,
+      field: path === undefined ? 'YAML' : fieldPath(path),
+    }));
+    return { problems: placed(file, found), raw: undefined, placeOf: () => file };
+  }
   const { source } = read;
+  const placeOf = (path: Path): string => placeText(file, source.positionOf(path));
   let value = source.value;
   for (;;) {
     const parsed = schema.safeParse(value, { reportInput: true });
-    if (parsed.success) return { value: parsed.data };
+    if (parsed.success) return { value: parsed.data, placeOf };
     const rewritten = asWritten(value, parsed.error.issues, source);
     if (rewritten === undefined) {
-      return {
-        problems: placed(
-          file,
-          parsed.error.issues.flatMap((issue) => problemsOf(issue, schema, source)),
-        ),
-      };
+      const issues = parsed.error.issues.slice(0, mostIssues);
+      const found = issues.flatMap((issue) => problemsOf(issue, schema, source));
+      return { problems: placed(file, found), raw: value, placeOf };
     }
     value = rewritten;
   }
 }
 
+function placeText(file: string, { line, column }: Position): string {
+  return `${file}:${line}:${column}`;
+}
+
 function placed(file: string, found: readonly Found[]): Problem[] {
   return [...found]
     .sort((a, b) => a.line - b.line || a.column - b.column)
-    .map(({ line, column, field, message }) => ({ at: `${file}:${line}:${column}`, field: field || 'file', message }));
+    .map(({ field, message, ...position }) => ({ at: placeText(file, position), field: field || 'file', message }));
 }
+
+/** Letters of a name or value that a message repeats. */
+const longest = 40;
 
 /** spec.artifacts[3]["odd key"] */
 function fieldPath(path: Path): string {
   return path
     .map((key, index) => {
       if (typeof key === 'number') return `[${key}]`;
-      const name = String(key);
+      const name = truncate(String(key), longest);
       if (!/^[\w-]+$/.test(name)) return `[${JSON.stringify(name)}]`;
       return index === 0 ? name : `.${name}`;
     })
@@ -70,10 +84,11 @@ function asWritten(value: unknown, issues: readonly z.core.$ZodIssue[], source: 
   const texts = issues.flatMap((issue) => {
     const text =
       issue.code === 'invalid_type' && issue.expected === 'string' ? source.writtenAt(issue.path) : undefined;
-    return text === undefined || at(value, issue.path) === text ? [] : [{ path: issue.path, text }];
+    const same = text === undefined || issue.path.length === 0 || at(value, issue.path) === text;
+    return same ? [] : [{ path: issue.path, text }];
   });
-  if (texts.length === 0) return undefined;
-  return texts.reduce((changed, { path, text }) => withValue(changed, path, text), value);
+  for (const { path, text } of texts) putAt(value, path, text);
+  return texts.length === 0 ? undefined : value;
 }
 
 function at(value: unknown, path: Path): unknown {
@@ -83,17 +98,17 @@ function at(value: unknown, path: Path): unknown {
   );
 }
 
-function withValue(value: unknown, [key, ...rest]: Path, text: string): unknown {
-  if (key === undefined) return text;
-  if (Array.isArray(value)) return value.map((item, index) => (index === key ? withValue(item, rest, text) : item));
-  if (typeof value !== 'object' || value === null) return value;
-  return { ...value, [key]: withValue(Reflect.get(value, key), rest, text) };
+/** In place: a copy for each of thousands of values would take minutes. */
+function putAt(value: unknown, path: Path, text: string): void {
+  const parent = at(value, path.slice(0, -1));
+  const key = path.at(-1);
+  if (typeof parent === 'object' && parent !== null && key !== undefined) Reflect.set(parent, key, text);
 }
 
 function problemsOf(issue: z.core.$ZodIssue, schema: z.ZodType, source: YamlSource): Found[] {
   if (issue.code === 'unrecognized_keys') {
     const known = schemasAt(schema, issue.path).flatMap(keysOf);
-    return issue.keys.map((key) => ({
+    return issue.keys.slice(0, mostIssues).map((key) => ({
       ...source.positionOf(issue.path, key),
       field: fieldPath([...issue.path, key]),
       message: `there is no such field${suggestion(key, known)}`,
@@ -120,24 +135,37 @@ const kinds: Readonly<Record<string, string>> = {
 function messageOf(issue: z.core.$ZodIssue, schema: z.ZodType): string {
   if (issue.input === undefined && issue.code !== 'custom') return 'is missing';
   if (issue.code === 'invalid_type')
-    return `must be ${kinds[issue.expected] ?? issue.expected}, but is ${kindOf(issue.input)}`;
-  if (issue.code === 'invalid_value') return oneOf(issue.values.map(String), issue.input);
+    return `must be ${kinds[issue.expected] ?? issue.expected}, but is ${kindOf(issue.input, issue.path)}`;
+  if (issue.code === 'invalid_value') return oneOf(issue.values.map(String), issue.input, issue.path);
   if (issue.code === 'too_small' && issue.minimum === 1) return 'must not be empty';
   if (issue.code === 'invalid_union') return unionMessage(issue, schema);
   if (issue.code === 'invalid_key') return invalidKeyMessage(issue, schema);
   return issue.message;
 }
 
-function kindOf(input: unknown): string {
+/** The value itself only where it can hardly be a secret: never a whole file, nor what a key calls one. */
+function kindOf(input: unknown, path: Path): string {
   if (input === null) return 'empty';
   if (Array.isArray(input)) return 'a list';
   if (typeof input === 'object') return 'a mapping';
-  return typeof input === 'string' ? `the text ${JSON.stringify(input)}` : `${typeof input} ${JSON.stringify(input)}`;
+  const kind = typeof input === 'string' ? 'text' : `a ${typeof input}`;
+  if (isSecret(input, path)) return kind;
+  return typeof input === 'string'
+    ? `the text ${JSON.stringify(truncate(input, longest))}`
+    : `the ${typeof input} ${String(input)}`;
 }
 
-function oneOf(values: readonly string[], input: unknown): string {
+function isSecret(input: unknown, path: Path): boolean {
+  return (
+    path.length === 0 ||
+    path.some((key) => /pass|secret|token|credential|key/i.test(String(key))) ||
+    (typeof input === 'string' && input.includes('-----BEGIN '))
+  );
+}
+
+function oneOf(values: readonly string[], input: unknown, path: Path): string {
   const allowed = values.length === 1 ? `must be ${values.join('')}` : `must be one of ${listed(values, 'or')}`;
-  return `${allowed}, but is ${kindOf(input)}${typeof input === 'string' ? suggestion(input, values) : ''}`;
+  return `${allowed}, but is ${kindOf(input, path)}${typeof input === 'string' ? suggestion(input, values) : ''}`;
 }
 
 /** Where `kind:` or the like decides which fields belong here. */
@@ -151,7 +179,8 @@ function unionMessage(issue: z.core.$ZodIssueInvalidUnion, schema: z.ZodType): s
       : [],
   );
   const { input } = issue;
-  return oneOf(values, typeof input === 'object' && input !== null ? Reflect.get(input, discriminator) : input);
+  const chosen: unknown = typeof input === 'object' && input !== null ? Reflect.get(input, discriminator) : input;
+  return oneOf(values, chosen, issue.path);
 }
 
 function invalidKeyMessage(issue: z.core.$ZodIssueInvalidKey, schema: z.ZodType): string {

@@ -1,6 +1,7 @@
 // A YAML document that still knows where each value stands and how it was written.
 import {
   type Document,
+  type ErrorCode,
   isAlias,
   isMap,
   isNode,
@@ -9,6 +10,7 @@ import {
   LineCounter,
   type Node,
   parseAllDocuments,
+  type YAMLMap,
 } from 'yaml';
 
 export type Path = readonly PropertyKey[];
@@ -21,10 +23,16 @@ export interface Position {
 
 export interface SyntaxFault extends Position {
   readonly message: string;
+  /** Of the value it is about, where it is about one. */
+  readonly path?: Path;
 }
 
 /** Aliases may repeat a value, not blow a small file up (the "billion laughs" attack). */
 const aliasLimit = 200;
+/** Values in all, those that aliases repeat included. */
+const valueLimit = 250_000;
+/** Levels of lists and mappings: what reads the values goes down them one call each. */
+const depthLimit = 64;
 
 export interface YamlSource {
   /** Plain values; keys are as they were written. */
@@ -44,27 +52,42 @@ export function readYamlSource(
     lineCounter: lines,
     version: '1.2',
     prettyErrors: false,
-    uniqueKeys: true,
+    // Its own check compares each key with all others: too slow for a file of thousands.
+    uniqueKeys: false,
   });
   if (!Array.isArray(documents)) return { faults: [whole('the file is empty')] };
   const [document, second] = documents as Document.Parsed[];
   if (document === undefined || document.contents === null) return { faults: [whole('the file is empty')] };
   const faults = [...document.errors, ...document.warnings].map((fault) => {
     const { line, col } = lines.linePos(fault.pos[0]);
-    return { line, column: col, message: `this is no valid YAML: ${fault.message}` };
+    return { line, column: col, message: `this is no valid YAML: ${faultWords(fault)}` };
   });
   if (second !== undefined) {
     const { line, col } = lines.linePos(second.range[0]);
     faults.push({
       line,
       column: col,
-
       message: 'a second document begins here; the file must have only one',
     });
   }
   if (faults.length > 0) return { faults };
   const reader = new Reader(document, lines);
-  return reader.tooManyAliases ? { faults: [whole(`more than ${aliasLimit} aliases`)] } : { source: reader };
+  return reader.faults.length > 0 ? { faults: reader.faults } : { source: reader };
+}
+
+/** Kinds of faults whose message has what was written in it, which may be a secret. */
+const ownWords: Readonly<Partial<Record<ErrorCode, string>>> = {
+  BAD_ALIAS: 'Unresolved alias',
+  BAD_COLLECTION_TYPE: 'A tag does not fit its value',
+  BAD_DIRECTIVE: 'Bad directive',
+  BAD_DQ_ESCAPE: 'Invalid escape sequence',
+  RESOURCE_EXHAUSTION: 'Nested too deeply',
+  TAG_RESOLVE_FAILED: 'Unresolved tag',
+};
+
+/** Other messages may end in a colon and a piece of the file. */
+function faultWords({ code, message }: { readonly code: ErrorCode; readonly message: string }): string {
+  return ownWords[code] ?? message.replace(/(?<! ): .*$/s, '').slice(0, 100);
 }
 
 function whole(message: string): SyntaxFault {
@@ -75,16 +98,14 @@ class Reader implements YamlSource {
   readonly value: unknown;
   readonly #document: Document.Parsed;
   readonly #lines: LineCounter;
+  readonly faults: SyntaxFault[] = [];
   #aliases = 0;
+  #values = 0;
 
   constructor(document: Document.Parsed, lines: LineCounter) {
     this.#document = document;
     this.#lines = lines;
-    this.value = this.#plain(document.contents);
-  }
-
-  get tooManyAliases(): boolean {
-    return this.#aliases > aliasLimit;
+    this.value = this.#plain(document.contents, []);
   }
 
   positionOf(path: Path, key?: string): Position {
@@ -119,15 +140,55 @@ class Reader implements YamlSource {
     return isAlias(node) ? node.resolve(this.#document) : node;
   }
 
-  #plain(node: unknown): unknown {
+  #plain(node: unknown, path: Path): unknown {
+    this.#values += 1;
+    if (this.#bounded(path)) return undefined;
     if (isAlias(node)) {
       this.#aliases += 1;
-      return this.tooManyAliases ? undefined : this.#plain(node.resolve(this.#document));
+      return this.#plain(node.resolve(this.#document), path);
     }
-    if (isSeq(node)) return node.items.map((item) => this.#plain(item));
-    if (isMap(node)) return Object.fromEntries(node.items.map(({ key, value }) => [keyText(key), this.#plain(value)]));
-    return isScalar(node) ? node.value : null;
+    if (isSeq(node)) return node.items.map((item, index) => this.#plain(item, [...path, index]));
+    if (isMap(node)) return this.#mapping(node, path);
+    if (!isScalar(node)) return null;
+    if (hasControls(node.value)) this.#fault(node, 'has a control character', path);
+    return node.value;
   }
+
+  #mapping(node: YAMLMap, path: Path): Record<string, unknown> {
+    const entries = new Map<string, unknown>();
+    for (const { key, value } of node.items) {
+      const name = keyText(key);
+      if (entries.has(name)) this.#fault(key, 'this is no valid YAML: Map keys must be unique');
+      if (hasControls(name)) this.#fault(key, 'a name has a control character');
+      entries.set(name, this.#plain(value, [...path, name]));
+    }
+    return Object.fromEntries(entries);
+  }
+
+  /** true where the file is more than anything a person writes: told once, and not read on. */
+  #bounded(path: Path): boolean {
+    const over =
+      this.#aliases > aliasLimit
+        ? `more than ${aliasLimit} aliases`
+        : this.#values > valueLimit
+          ? `more than ${valueLimit} values`
+          : path.length > depthLimit
+            ? `more than ${depthLimit} levels`
+            : undefined;
+    if (over !== undefined && !this.faults.some(({ message }) => message === over)) this.faults.push(whole(over));
+    return over !== undefined;
+  }
+
+  #fault(node: unknown, message: string, path?: Path): void {
+    const { line, col } = this.#lines.linePos(isNode(node) ? (node.range?.[0] ?? 0) : 0);
+    this.faults.push({ line, column: col, message, ...(path === undefined ? {} : { path }) });
+  }
+}
+
+/** Tabs and line ends are text. */
+function hasControls(value: unknown): boolean {
+  // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
+  return typeof value === 'string' && /[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F]/.test(value);
 }
 
 function keyText(key: unknown): string {

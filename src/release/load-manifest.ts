@@ -1,7 +1,7 @@
 // Reads a release manifest; all its mistakes are told at once, each with file, line and column.
-import { readFile } from 'node:fs/promises';
+import { problemLines } from '../config/problem.ts';
 import { readYaml } from '../config/read-yaml.ts';
-import { whyUnreadable } from '../lib/errno.ts';
+import { readYamlFile } from '../config/yaml-file.ts';
 import { BkeError } from '../lib/errors.ts';
 import { plural } from '../lib/text.ts';
 import { type ReleaseManifest, releaseManifest } from './manifest.ts';
@@ -11,12 +11,7 @@ import { type ReleaseManifest, releaseManifest } from './manifest.ts';
  * @throws BkeError BKE_MANIFEST_INVALID with one detail per mistake.
  */
 export async function loadManifest(path: string, file = path): Promise<ReleaseManifest> {
-  const text = await readFile(path, 'utf8').catch((cause: unknown) => {
-    const known = whyUnreadable(cause);
-    throw new BkeError('BKE_MANIFEST_INVALID', `cannot read the release manifest ${file}: ${known ?? String(cause)}`, {
-      cause: known === undefined ? cause : undefined,
-    });
-  });
+  const text = await readYamlFile({ path, name: file, what: 'release manifest', code: 'BKE_MANIFEST_INVALID' });
   return parseManifest(text, file);
 }
 
@@ -25,6 +20,6 @@ export function parseManifest(text: string, file: string): ReleaseManifest {
   const result = readYaml(text, file, releaseManifest);
   if ('value' in result) return result.value;
   throw new BkeError('BKE_MANIFEST_INVALID', `${file} has ${plural(result.problems.length, 'mistake')}`, {
-    details: result.problems.map(({ at, field, message }) => `${at}: ${field}: ${message}`),
+    details: problemLines(result.problems),
   });
 }

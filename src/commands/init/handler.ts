@@ -12,12 +12,14 @@ import { serviceUrls } from '../../tasks/services/layout.ts';
 import { scopeOfPhase, servicesPhases } from '../../tasks/services/phases.ts';
 import type { CommandContext } from '../context.ts';
 import { runOnThisHost } from '../host-operation.ts';
+import { requireRoot } from '../require-root.ts';
 import { type InitContent, openContent } from './content.ts';
 import { parameterLines } from './parameters.ts';
 import { checkServicesHost } from './preflight.ts';
 import { gatherSettings, type InitSettings } from './settings.ts';
 
 export async function runInit(context: CommandContext, input: CommandInput): Promise<CommandResult> {
+  requireRoot('bke init');
   const host = await context.openLocalHost();
   try {
     await prepare(context, readInput(input), host);
@@ -28,8 +30,8 @@ export async function runInit(context: CommandContext, input: CommandInput): Pro
 }
 
 async function prepare(context: CommandContext, input: InputReader, host: Host): Promise<void> {
-  const bke = await ownBinary(host);
   const settings = await gatherSettings(context, input, host);
+  const bke = await ownBinary(host);
   const content = await openContent(context, input, { host, path: settings.bundle, platform: ownPlatform() });
   try {
     const binaryBytes = (await host.files.stat(bke.source))?.size ?? 0;

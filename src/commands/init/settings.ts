@@ -1,5 +1,4 @@
 // Gathers the settings of `bke init` from everywhere they may come from.
-import { readFile } from 'node:fs/promises';
 import { dirname, isAbsolute, resolve } from 'node:path';
 import {
   type BootstrapFile,
@@ -10,13 +9,12 @@ import {
 } from '../../config/bootstrap.ts';
 import { type Problem, refuseProblems } from '../../config/problem.ts';
 import { readYaml } from '../../config/read-yaml.ts';
+import { readYamlFile } from '../../config/yaml-file.ts';
 import { gatherFacts } from '../../host/facts/gather.ts';
 import type { HostFacts } from '../../host/facts/schema.ts';
 import type { Host } from '../../host/host.ts';
-import { whyUnreadable } from '../../lib/errno.ts';
 import { BkeError } from '../../lib/errors.ts';
 import type { InputReader } from '../../lib/input.ts';
-import { toError } from '../../lib/thrown.ts';
 import { containerdPaths } from '../../tasks/node/containerd-config.ts';
 import { programsDir } from '../../tasks/node/programs.ts';
 import { addressesOf, chooseHostAddress } from '../../tasks/preflight/host-address.ts';
@@ -72,12 +70,7 @@ interface ConfigFile {
 async function readConfigFile(context: CommandContext, name: string | undefined): Promise<ConfigFile> {
   if (name === undefined) return { path: undefined, value: undefined, problems: [] };
   const path = resolve(context.cwd, name);
-  const text = await readFile(path, 'utf8').catch((error: unknown) => {
-    throw new BkeError(
-      'BKE_CONFIG_INVALID',
-      `${name} cannot be read: ${whyUnreadable(error) ?? toError(error).message}`,
-    );
-  });
+  const text = await readYamlFile({ path, name, what: 'settings file', code: 'BKE_CONFIG_INVALID' });
   const result = readYaml(text, name, bootstrapFile);
   return 'value' in result
     ? { path, value: result.value, problems: [] }
