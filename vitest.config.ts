@@ -1,6 +1,9 @@
 import { defineConfig } from 'vitest/config';
 
 // Three projects: unit (no root, no network), integration (real sshd, registry, API server), e2e (real hosts of the test bed).
+// Tests see the files of an ordinary host whatever the user's umask; what must hold under any umask is tested under several.
+process.umask(0o022);
+
 export default defineConfig({
   test: {
     projects: [

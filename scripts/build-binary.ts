@@ -8,7 +8,7 @@ import { execa } from 'execa';
 import { bundledAssets } from './assets.ts';
 import { writeNotice } from './notice.ts';
 
-const root = new URL('..', import.meta.url).pathname;
+const root = join(import.meta.dirname, '..');
 const architectures = { amd64: 'x64', arm64: 'arm64' } as const;
 type Architecture = keyof typeof architectures;
 

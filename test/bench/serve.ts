@@ -7,6 +7,7 @@ import { mkdir, mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
 import { freePort, makeCertificates, stopChild, type TestCertificates } from '../integration/release/registry.ts';
 import { median } from './pairs.ts';
@@ -70,8 +71,8 @@ interface Running {
 /** The built binary where there is one, else from source. */
 async function startBke(certificates: TestCertificates): Promise<Running> {
   const port = await freePort();
-  const built = new URL('../../dist/bke-linux-amd64', import.meta.url).pathname;
-  const source = [process.execPath, new URL('../../bin/bke.ts', import.meta.url).pathname];
+  const built = fileURLToPath(new URL('../../dist/bke-linux-amd64', import.meta.url));
+  const source = [process.execPath, fileURLToPath(new URL('../../bin/bke.ts', import.meta.url))];
   const [program = '', ...first] =
     existsSync(built) && process.env['BKE_BENCH_SOURCE'] === undefined ? [built] : source;
   const places = ['--data-dir', join(dir, 'data'), '--address', '127.0.0.1'];

@@ -2,6 +2,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -16,7 +17,7 @@ let folder: string;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'bke-changes-'));
-  const entry = new URL('../integration/host/real-host.ts', import.meta.url).pathname;
+  const entry = fileURLToPath(new URL('../integration/host/real-host.ts', import.meta.url));
   await build({
     entryPoints: [entry],
     outfile: join(folder, 'real-host.mjs'),

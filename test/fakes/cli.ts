@@ -1,4 +1,7 @@
 // Runs main() in process with streams that are kept.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { main, type MainOverrides } from '../../src/cli/main.ts';
 
@@ -22,8 +25,15 @@ export async function runCli(argv: readonly string[], options: CliOptions = {}):
   const stdin = Object.assign(new PassThrough(), { isTTY: tty });
   stdin.end(typed);
   const signals = { on: () => {}, off: () => {}, exit: () => {} };
-  const code = await main(argv, { stdin, stdout, stderr, env: {}, cwd: '/', signals, ...overrides });
-  return { code, stdout: stdout.text(), stderr: stderr.text() };
+  // As root the default is this machine's own, which a test has no business in.
+  const operationsDirectory = await mkdtemp(join(tmpdir(), 'bke-cli-'));
+  const own = { stdin, stdout, stderr, env: {}, cwd: '/', signals, operationsDirectory };
+  try {
+    const code = await main(argv, { ...own, ...overrides });
+    return { code, stdout: stdout.text(), stderr: stderr.text() };
+  } finally {
+    await rm(operationsDirectory, { recursive: true });
+  }
 }
 
 function keptOutput(isTTY: boolean): {

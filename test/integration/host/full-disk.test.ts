@@ -13,7 +13,7 @@ afterAll(() => {
 
 describe.skipIf(!isRoot)('on a full disk', () => {
   test('writing fails with BKE_DISK_FULL, the old file stays and no draft lies beside it', async () => {
-    const module = new URL('../../../src/host/local/local-files.ts', import.meta.url).pathname;
+    const module = new URL('../../../src/host/local/local-files.ts', import.meta.url).href;
     const code = `
       const { LocalFiles } = await import('${module}');
       const files = new LocalFiles();
@@ -33,7 +33,7 @@ describe.skipIf(!isRoot)('on a full disk', () => {
   });
 
   test('appending is all or nothing: the next line is whole', async () => {
-    const module = new URL('../../../src/host/local/local-files.ts', import.meta.url).pathname;
+    const module = new URL('../../../src/host/local/local-files.ts', import.meta.url).href;
     const code = `
       const { LocalFiles } = await import('${module}');
       const files = new LocalFiles();

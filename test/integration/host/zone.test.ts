@@ -1,6 +1,7 @@
 // Zones with real mounts in and on them: what was there before is known again, and nothing behind a mount is touched.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { inNamespace } from './namespace.ts';
 
@@ -27,7 +28,7 @@ async function zone(before: string, meanwhile: string, look: string): Promise<st
     "$NODE" "$ZONE" undo "$T/zone" "$T/state"
     cat "$T/keep/c"
     ${look}`;
-  const cli = new URL('zone-cli.ts', import.meta.url).pathname;
+  const cli = fileURLToPath(new URL('zone-cli.ts', import.meta.url));
   const { stdout, stderr, exitCode } = await inNamespace(script, { T: top, ZONE: cli });
   expect([stderr, exitCode]).toEqual(['', 0]);
   return stdout.trim().replaceAll(top, '$T').split('\n');

@@ -1,6 +1,7 @@
 import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exitCodeOf, renderError } from '../../../src/cli/errors.ts';
 import { createTheme } from '../../../src/cli/theme.ts';
@@ -139,7 +140,7 @@ describe('the error table', () => {
   });
 
   it('has no code that nothing throws', async () => {
-    const root = new URL('../../../src/', import.meta.url).pathname;
+    const root = fileURLToPath(new URL('../../../src/', import.meta.url));
     const names = (await readdir(root, { recursive: true })).filter(
       (name) => name.endsWith('.ts') && name !== 'lib/error-table.ts',
     );

@@ -2,6 +2,7 @@ import { execFile, spawn } from 'node:child_process';
 import { closeSync, mkdtempSync, openSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { SignalSource, StopSignal } from '../../../src/cli/signals.ts';
@@ -217,7 +218,7 @@ describe('signals in process', () => {
 });
 
 describe('the process', () => {
-  const bke = new URL('../../../bin/bke.ts', import.meta.url).pathname;
+  const bke = fileURLToPath(new URL('../../../bin/bke.ts', import.meta.url));
 
   async function run(
     argv: readonly string[],

@@ -3,10 +3,11 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listenForSignals, type SignalSource, type StopSignal } from '../../../src/cli/signals.ts';
 
-const program = new URL('../../fakes/work-cli.ts', import.meta.url).pathname;
+const program = fileURLToPath(new URL('../../fakes/work-cli.ts', import.meta.url));
 const codes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 const names: readonly StopSignal[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 

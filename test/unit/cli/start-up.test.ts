@@ -1,7 +1,8 @@
+import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { expect, it } from 'vitest';
 
-const root = new URL('../../../', import.meta.url).pathname;
+const root = fileURLToPath(new URL('../../../', import.meta.url));
 
 /** Packages and source files that are loaded before any command is chosen: reached by static imports alone. */
 async function eagerGraph(): Promise<{ packages: string[]; files: string[]; builtins: string[] }> {

@@ -31,7 +31,7 @@ describe('attributes', () => {
   test.each([0o022, 0o077, 0o000])('are exact under umask %o', async (umask) => {
     const script = `
       process.umask(${umask});
-      const { LocalFiles } = await import('${new URL('../../../../src/host/local/local-files.ts', import.meta.url).pathname}');
+      const { LocalFiles } = await import('${new URL('../../../../src/host/local/local-files.ts', import.meta.url).href}');
       const files = new LocalFiles();
       const ids = { uid: ${me.uid}, gid: ${me.gid} };
       await files.makeDirectory('${top}/d', { mode: 0o755, ...ids });
