@@ -1,13 +1,17 @@
 // `npm test`: all checks and tests in stages, a table of their times against the budget, and a last line `N passed, N failed`.
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { execa } from 'execa';
 
 interface Count {
   passed: number;
   failed: number;
   skipped: number;
+  /** Names of what failed. */
+  failures: readonly string[];
+  /** Lines in which tests said why they are skipped. */
+  reasons: readonly string[];
 }
 
 interface Stage {
@@ -34,7 +38,7 @@ const stages: readonly Stage[] = [
 ];
 
 const work = await mkdtemp(join(tmpdir(), 'bke-test-'));
-const total: Count = { passed: 0, failed: 0, skipped: 0 };
+const total = { passed: 0, failed: 0, skipped: 0 };
 const rows: { stage: Stage; seconds: number; count: Count }[] = [];
 try {
   for (const stage of stages) {
@@ -48,6 +52,7 @@ try {
 } finally {
   await rm(work, { recursive: true });
 }
+printFailures();
 printTable();
 console.log(`${total.passed} passed, ${total.failed} failed${total.skipped > 0 ? `, ${total.skipped} skipped` : ''}`);
 process.exitCode = total.failed > 0 ? 1 : 0;
@@ -58,33 +63,62 @@ async function run(stage: Stage): Promise<Count> {
   const [program = '', ...args] = stage.command;
   const result = await execa(program, [...args, ...extra], {
     preferLocal: true,
-    stdio: 'inherit',
+    stdin: 'inherit',
+    stdout: 'inherit',
+    // Read as well as shown: tests that are skipped say why there.
+    stderr: ['inherit', 'pipe'],
     reject: false,
     env: soak ? { BKE_SOAK: '1' } : {},
   });
   const ok = result.exitCode === 0;
-  if (stage.vitest !== true) return { passed: ok ? 1 : 0, failed: ok ? 0 : 1, skipped: 0 };
-  return counted(report, ok);
+  const reasons = [...new Set(result.stderr.split('\n').filter((line) => /\bskipped: /.test(line)))];
+  if (stage.vitest !== true)
+    return { passed: ok ? 1 : 0, failed: ok ? 0 : 1, skipped: 0, failures: ok ? [] : [stage.name], reasons };
+  return { ...(await counted(report, ok)), reasons };
+}
+
+interface Report {
+  readonly numPassedTests: number;
+  readonly numFailedTests: number;
+  readonly numPendingTests: number;
+  readonly testResults: readonly {
+    readonly name: string;
+    readonly status: string;
+    readonly assertionResults: readonly { readonly status: string; readonly fullName: string }[];
+  }[];
 }
 
 /** A run that failed outside its tests (a file that doesn't load, a crash) still counts as a failure. */
-async function counted(report: string, ok: boolean): Promise<Count> {
+async function counted(report: string, ok: boolean): Promise<Omit<Count, 'reasons'>> {
   const text = await readFile(report, 'utf8').catch(() => undefined);
-  if (text === undefined) return { passed: 0, failed: 1, skipped: 0 };
-  const json: { numPassedTests: number; numFailedTests: number; numPendingTests: number } = JSON.parse(text);
-  return {
-    passed: json.numPassedTests,
-    failed: ok ? json.numFailedTests : Math.max(json.numFailedTests, 1),
-    skipped: json.numPendingTests,
-  };
+  if (text === undefined) return { passed: 0, failed: 1, skipped: 0, failures: ['the run itself'] };
+  const json: Report = JSON.parse(text);
+  const named = failedTests(json);
+  const failures = ok || named.length > 0 ? named : ['something outside the tests'];
+  return { passed: json.numPassedTests, failed: failures.length, skipped: json.numPendingTests, failures };
+}
+
+/** Names of failed tests with their files; a file that failed as a whole stands for itself. */
+function failedTests({ testResults }: Report): string[] {
+  return testResults.flatMap(({ name, status, assertionResults }) => {
+    const file = relative(process.cwd(), name);
+    const failed = assertionResults.filter((test) => test.status === 'failed');
+    if (failed.length > 0) return failed.map((test) => `${file}: ${test.fullName}`);
+    return status === 'failed' ? [`${file}: the file itself`] : [];
+  });
+}
+
+function printFailures(): void {
+  for (const { stage, count } of rows) for (const name of count.failures) console.log(`FAILED ${stage.name}: ${name}`);
 }
 
 function printTable(): void {
-  console.log(`\n${'stage'.padEnd(22)}${'time'.padStart(9)}${'passed'.padStart(9)}${'failed'.padStart(9)}`);
+  const columns = total.skipped > 0 ? (['passed', 'failed', 'skipped'] as const) : (['passed', 'failed'] as const);
+  console.log(`\n${'stage'.padEnd(22)}${'time'.padStart(9)}${columns.map((column) => column.padStart(9)).join('')}`);
   for (const { stage, seconds, count } of rows) {
-    console.log(
-      `${stage.name.padEnd(22)}${clock(seconds).padStart(9)}${String(count.passed).padStart(9)}${String(count.failed).padStart(9)}`,
-    );
+    const counts = columns.map((column) => String(count[column]).padStart(9)).join('');
+    console.log(`${stage.name.padEnd(22)}${clock(seconds).padStart(9)}${counts}`);
+    for (const reason of count.skipped > 0 ? count.reasons : []) console.log(`  ${reason}`);
   }
   for (const budget of ['build', 'tests'] as const) {
     const used = rows.filter((row) => row.stage.budget === budget).reduce((sum, row) => sum + row.seconds, 0);
@@ -94,5 +128,6 @@ function printTable(): void {
 }
 
 function clock(seconds: number): string {
-  return `${Math.floor(seconds / 60)}m ${String(Math.round(seconds % 60)).padStart(2, '0')}s`;
+  const whole = Math.round(seconds);
+  return `${Math.floor(whole / 60)}m ${String(whole % 60).padStart(2, '0')}s`;
 }
