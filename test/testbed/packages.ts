@@ -17,6 +17,10 @@ const packages: Record<string, string> = {
   nftables: '/usr/sbin/nft',
   iproute2: '/usr/sbin/ip',
   'openssh-client': '/usr/bin/ssh-keygen',
+  // These three start a program for arm64 here.
+  'qemu-user-static': '/usr/bin/qemu-aarch64-static',
+  'libc6-arm64-cross': '/usr/aarch64-linux-gnu/lib/ld-linux-aarch64.so.1',
+  'libstdc++6-arm64-cross': '/usr/aarch64-linux-gnu/lib/libstdc++.so.6',
 };
 
 const installLimit = 600;
