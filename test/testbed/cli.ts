@@ -1,4 +1,4 @@
-// The test bed by hand: `node test/testbed/cli.ts COMMAND`.
+// The test bed by hand: `npm run testbed -- COMMAND`.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
@@ -13,18 +13,20 @@ import { sshCommand } from './hosts/ssh.ts';
 import { allImages } from './images/table.ts';
 import { say } from './log.ts';
 import { ensurePackages } from './packages.ts';
+import { initOptions, prepareHosts } from './prepare.ts';
 import { makeRelease } from './release/bundle.ts';
 import { TestbedError } from './run.ts';
 import { scanMachine } from './scan.ts';
 import { diffScans } from './scan-diff.ts';
 import { parseScan } from './scan-file.ts';
 
-const usage = `Usage: node test/testbed/cli.ts COMMAND
+const usage = `Usage: npm run testbed -- COMMAND
 
   build                  build everything from nothing: programs, images, base file system, bundles (cold: about 25 minutes)
   release small|full     print where the release manifest, its signed bundle and the key to trust are
   up N | NAME...         boot fresh hosts (h1 to hN, or these names); they stay until down
   list                   hosts with address and state
+  prepare NAME...        put the built bke, the small bundle, its key and a bootstrap.yaml on hosts
   ssh NAME [COMMAND]     a shell on a host, or one command
   poweroff NAME...       orderly power off
   kill NAME...           power loss
@@ -34,6 +36,9 @@ const usage = `Usage: node test/testbed/cli.ts COMMAND
 
 Environment: BKE_CACHE (default ~/.cache/bke), BKE_TESTBED_DIR (default /var/tmp/bke-testbed), BKE_KUBERNETES_VERSION (default ${defaultVersions.kubernetes}).
 `;
+
+// Modes of files on hosts and in the cache are the ones that are written in the code, whatever umask the user has.
+process.umask(0o022);
 
 type Command = (args: string[]) => Promise<number>;
 
@@ -60,10 +65,20 @@ const commands: Record<string, Command> = {
     return printHosts();
   },
   list: printHosts,
+  prepare: async (names) => {
+    if (names.length === 0) throw new TestbedError('say which hosts');
+    await ensurePackages();
+    const hosts = await Promise.all(names.map(findHost));
+    await prepareHosts(hosts);
+    for (const host of hosts) say(`on ${host.name}: bke init ${initOptions}`);
+    return 0;
+  },
   ssh: async ([name, ...command]) => {
     const host = await findHost(name);
     const [program = '', ...flags] = sshCommand({ address: host.address, privateKeyFile: await ownKey(currentBed()) });
-    const [code] = await once(spawn(program, [...flags, ...command], { stdio: 'inherit' }), 'exit');
+    // ssh gives a shell a terminal by itself, a command only when told.
+    const terminal = process.stdin.isTTY && process.stdout.isTTY ? ['-t'] : [];
+    const [code] = await once(spawn(program, [...terminal, ...flags, ...command], { stdio: 'inherit' }), 'exit');
     return typeof code === 'number' ? code : 1;
   },
   poweroff: (names) => forEachHost(names, (host) => host.stop()),

@@ -25,7 +25,7 @@ export interface UpOptions extends Partial<HostOptions> {
   keep?: boolean;
 }
 
-/** Boots fresh hosts of these names; clears what a killed run left, and hosts of the same names that were kept. */
+/** Boots fresh hosts of these names, in place of this process's own of the same names; clears what a killed run left. */
 export async function upHosts(bed: Bed, names: readonly string[], options: UpOptions = {}): Promise<HostRecord[]> {
   if (process.getuid?.() !== 0) throw new TestbedError('hosts need root: mounts, a bridge and cgroups are made');
   for (const name of names) if (!hostName.test(name)) throw new TestbedError(`${name} is no name for a host`);
@@ -77,21 +77,27 @@ async function bootAndWait(bed: Bed, host: HostRecord): Promise<void> {
   say(`host ${host.name} is up at ${host.address} after ${secondsSince(start)}`);
 }
 
-/** Hosts whose owner is gone were left by a killed run; kept ones make room only for a host of the same name. */
+/** Hosts whose owner is gone were left by a killed run; every other one is somebody's, unless this process made it. */
 async function clearLeftovers(bed: Bed, record: BedRecord, names: readonly string[]): Promise<void> {
   const before = record.hosts;
   for (const host of before) {
     const wanted = names.includes(host.name);
     const left = host.owner !== null && !(await isAlive(host.owner));
     if (left) say(`clearing host ${host.name}, left by a run that was killed`);
-    else if (wanted) refuseOthers(host);
+    else if (wanted) await refuseOthers(host);
     if (left || wanted) await removeHost(bed, record, host);
   }
 }
 
-function refuseOthers({ name, owner }: HostRecord): void {
-  if (owner === null || owner.pid === process.pid) return;
-  throw new TestbedError(`host ${name} is in use by process ${owner.pid}; take another name`);
+async function refuseOthers({ name, owner, nspawn }: HostRecord): Promise<void> {
+  if (owner?.pid === process.pid) return;
+  if (owner !== null) throw new TestbedError(`host ${name} is in use by process ${owner.pid}; take another name`);
+  const running = nspawn !== null && (await isAlive(nspawn));
+  throw new TestbedError(
+    running
+      ? `host ${name} is running: down ${name} first, or choose another name`
+      : `host ${name} is there, switched off: start ${name}, or down ${name} first, or choose another name`,
+  );
 }
 
 async function removeHost(bed: Bed, record: BedRecord, host: HostRecord): Promise<void> {

@@ -1,7 +1,8 @@
 // Makes the signed bundle of a release with bke itself, as a site does that builds its own Kubernetes.
 import { createHash, generateKeyPairSync } from 'node:crypto';
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { pathToFileURL } from 'node:url';
 import type { BuildOptions } from '../builds/build.ts';
 import { cached, cacheRoot } from '../cache.ts';
 import { removeTree } from '../files.ts';
@@ -18,6 +19,14 @@ export interface Release {
 
 const root = path.join(import.meta.dirname, '../../..');
 const buildLimit = 900;
+
+/** A bundle that no checkout used for so long is removed: milliseconds. */
+const keptUnused = 24 * 60 * 60 * 1000;
+
+/** Runs bke with the journal of the build beside the bundle, not among those of this machine's own bke. Arguments: folder, then the words. */
+const runBke = `import { main } from ${JSON.stringify(pathToFileURL(path.join(root, 'src/cli/main.ts')).href)};
+const [operationsDirectory, ...words] = process.argv.slice(1);
+process.exitCode = await main(words, { operationsDirectory });`;
 
 /** Folders whose code decides what a bundle looks like. */
 const bundleCode = ['src/release', 'src/commands/bundle'];
@@ -38,9 +47,12 @@ export async function makeRelease(size: ReleaseSize, options: BuildOptions = {})
   const dir = await cached(entry, async (draft) => {
     const output = path.join(draft, 'bundle.tar');
     const command = ['bundle', 'build', '-f', manifest, '-o', output, '--sign-key', path.join(keys, 'key.pem')];
-    await run([process.execPath, path.join(root, 'bin/bke.ts'), ...command], { timeout: buildLimit });
-    await removeOlder(size, path.basename(draft));
+    const program = [process.execPath, '--input-type=module', '-e', runBke, '--', path.join(draft, 'operations')];
+    await run([...program, ...command], { timeout: buildLimit });
+    await removeUnused(path.basename(draft));
   });
+  const now = new Date();
+  await utimes(dir, now, now);
   return { manifest, bundle: path.join(dir, 'bundle.tar'), trustKey: path.join(keys, 'key.pub') };
 }
 
@@ -65,10 +77,11 @@ async function codeDigest(): Promise<string> {
   return digest.digest('hex');
 }
 
-/** A bundle is large and cheap to make again: only the newest of each size is kept. */
-async function removeOlder(size: ReleaseSize, draft: string): Promise<void> {
+/** A bundle is large and cheap to make again, but another checkout may be using one: its folder's time tells. */
+async function removeUnused(draft: string): Promise<void> {
   const folder = path.join(cacheRoot(), 'bundles');
   for (const name of await readdir(folder)) {
-    if (name.startsWith(`${size}-`) && name !== draft) await removeTree(path.join(folder, name));
+    const { mtimeMs } = await stat(path.join(folder, name));
+    if (name !== draft && Date.now() - mtimeMs > keptUnused) await removeTree(path.join(folder, name));
   }
 }

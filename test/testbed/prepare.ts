@@ -1,0 +1,44 @@
+// Puts on a host what a first try of bke needs: the built binary, the small signed bundle, its key and this machine's limits.
+import { rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { exists } from './files.ts';
+import type { TestHost } from './hosts/host.ts';
+import { makeRelease } from './release/bundle.ts';
+import { TestbedError } from './run.ts';
+
+const binary = path.join(import.meta.dirname, '../../dist/bke-linux-amd64');
+
+/** What containerd needs on a test machine without CAP_SYS_RESOURCE. */
+const bootstrapFile = `apiVersion: bke.io/v1alpha1
+kind: Bootstrap
+spec:
+  settings:
+    containerd:
+      plugins:
+        io.containerd.cri.v1.runtime:
+          restrict_oom_score_adj: true
+`;
+
+/** The options of `bke init` that name what `prepareHosts` put on the host. */
+export const initOptions = '--bundle /root/bundle.tar --trust-key /root/bundle.pub --config /root/bootstrap.yaml';
+
+/** Copies all of it to every host: bke to /usr/local/bin, the rest to /root. Builds the bundle where it is not there. */
+export async function prepareHosts(hosts: readonly TestHost[]): Promise<void> {
+  if (!(await exists(binary))) throw new TestbedError(`${binary} is not there: npm run build`);
+  const release = await makeRelease('small');
+  const settings = path.join(tmpdir(), `bke-bootstrap-${process.pid}.yaml`);
+  await writeFile(settings, bootstrapFile, { mode: 0o644 });
+  try {
+    await Promise.all(
+      hosts.map(async (host) => {
+        await host.copyIn(binary, '/usr/local/bin/bke');
+        await host.copyIn(release.bundle, '/root/bundle.tar');
+        await host.copyIn(release.trustKey, '/root/bundle.pub');
+        await host.copyIn(settings, '/root/bootstrap.yaml');
+      }),
+    );
+  } finally {
+    await rm(settings);
+  }
+}
