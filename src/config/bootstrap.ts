@@ -1,14 +1,25 @@
 // Settings of `bke init`: from options, bootstrap.yaml, the last init and defaults, in this order; checked all at once.
-import { isAbsolute, normalize } from 'node:path';
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { isDnsName } from '../lib/dns-name.ts';
 import type { TomlTable, TomlValue } from '../lib/toml.ts';
+import { truncate } from '../lib/text.ts';
+import { dataDirProblem } from './directories.ts';
 import type { Problem } from './problem.ts';
 
 export const portNames = ['registry', 'registryPush', 'files', 'charts', 'kubernetes', 'ui'] as const;
 export type PortName = (typeof portNames)[number];
 export type Ports = Readonly<Record<PortName, number>>;
+
+/** What people call them. */
+const portTitles: Readonly<Record<PortName, string>> = {
+  registry: 'registry port',
+  registryPush: 'registry push port',
+  files: 'file port',
+  charts: 'chart port',
+  kubernetes: 'Kubernetes port',
+  ui: 'UI port',
+};
 
 /** openFuyao's ports where it has the service (40443, 40080, 38080, 36443, 30010), so that its firewall rules and guides hold. */
 export const defaultPorts: Ports = {
@@ -60,10 +71,34 @@ export const bootstrapFile = z.strictObject({
 });
 export type BootstrapFile = z.infer<typeof bootstrapFile>;
 
+const specFields = bootstrapFile.shape.spec.unwrap().shape;
+const portFields = specFields.ports.unwrap().shape;
+
+/** The fields of a file with mistakes that are right themselves, so that mistakes in their values are told with the others. */
+export function readableSpec(raw: unknown): BootstrapFile['spec'] {
+  const spec = fieldsThatFit(fieldOf(raw, 'spec'), specFields);
+  const ports = fieldsThatFit(fieldOf(fieldOf(raw, 'spec'), 'ports'), portFields);
+  return bootstrapFile.shape.spec.parse({ ...spec, ports });
+}
+
+function fieldsThatFit(raw: unknown, shape: Readonly<Record<string, z.ZodType>>): Record<string, unknown> {
+  const found = Object.entries(shape).map(([name, schema]) => [name, schema.safeParse(fieldOf(raw, name))] as const);
+  return Object.fromEntries(found.flatMap(([name, parsed]) => (parsed.success ? [[name, parsed.data]] : [])));
+}
+
+function fieldOf(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
+}
+
+/** Where a value was given, for messages. */
+export type Placing = (field: string) => Pick<Problem, 'at' | 'field'>;
+
 /** One place values come from. Later layers yield to earlier ones. */
 export interface SettingsLayer {
   /** For messages: 'bootstrap.yaml', 'the last init', … */
   readonly source: string;
+  /** Default: the source and the field. */
+  readonly place?: Placing | undefined;
   readonly hostIP?: string | undefined;
   readonly domain?: string | undefined;
   readonly ports?: Partial<Ports> | undefined;
@@ -84,12 +119,12 @@ export function effectiveSettings(
   layers: readonly SettingsLayer[],
   hostAddresses: readonly string[],
 ): EffectiveSettings {
-  const sources: Record<string, string> = {};
+  const from = new Map<string, SettingsLayer>();
   const pick = <T>(field: string, read: (layer: SettingsLayer) => T | undefined, fallback: T): T => {
     for (const layer of layers) {
       const value = read(layer);
       if (value === undefined) continue;
-      sources[field] = layer.source;
+      from.set(field, layer);
       return value;
     }
     return fallback;
@@ -105,29 +140,40 @@ export function effectiveSettings(
     dataDir: pick('dataDir', (layer) => layer.dataDir, defaultDataDir),
     containerd: pick('containerd', (layer) => layer.containerd, {}),
   };
-  const problems = settingsProblems(settings, hostAddresses).map(({ field, message }) => ({
-    at: sources[field] ?? 'default',
-    field,
-    message,
-  }));
+  const rankOf = (field: string): number => {
+    const layer = from.get(field);
+    return layer === undefined ? layers.length : layers.indexOf(layer);
+  };
+  const problems = settingsProblems(settings, { hostAddresses, rankOf }).map(({ field, message }) => {
+    const layer = from.get(field);
+    return { ...(layer?.place?.(field) ?? { at: layer?.source ?? 'default', field }), message };
+  });
+  const sources = Object.fromEntries([...from].map(([field, { source }]) => [field, source]));
   return { settings, sources, problems };
 }
 
 type FieldProblem = Omit<Problem, 'at'>;
 
-function settingsProblems(settings: BootstrapSettings, hostAddresses: readonly string[]): FieldProblem[] {
+interface Judged {
+  readonly hostAddresses: readonly string[];
+  /** The smaller, the more it is the user's own word. */
+  readonly rankOf: (field: string) => number;
+}
+
+function settingsProblems(settings: BootstrapSettings, { hostAddresses, rankOf }: Judged): FieldProblem[] {
+  const dataDir = dataDirProblem(settings.dataDir);
   return [
     ...addressProblems(settings.hostIP, hostAddresses),
     ...domainProblems(settings.domain),
-    ...portProblems(settings.ports),
-    ...dataDirProblems(settings.dataDir),
+    ...portProblems(settings.ports, rankOf),
+    ...(dataDir === undefined ? [] : [{ field: 'dataDir', message: dataDir }]),
   ];
 }
 
 function addressProblems(hostIP: string, hostAddresses: readonly string[]): FieldProblem[] {
   const field = 'hostIP';
   if (hostIP === '') return [];
-  if (isIP(hostIP) === 0) return [{ field, message: `${hostIP} is no IP address` }];
+  if (isIP(hostIP) === 0) return [{ field, message: `${truncate(hostIP, 40)} is no IP address` }];
   if (hostAddresses.includes(hostIP)) return [];
   return [{ field, message: `${hostIP} is no address of this host, which has ${hostAddresses.join(', ') || 'none'}` }];
 }
@@ -138,40 +184,23 @@ function domainProblems(domain: string): FieldProblem[] {
       { field: 'domain', message: 'must be a name, not an address: the services can move to another host under it' },
     ];
   if (isDnsName(domain, 2)) return [];
-  return [{ field: 'domain', message: `${domain} is no DNS name of two or more lower-case labels` }];
+  return [{ field: 'domain', message: `${truncate(domain, 40)} is no DNS name of two or more lower-case labels` }];
 }
 
-function portProblems(ports: Ports): FieldProblem[] {
+function portProblems(ports: Ports, rankOf: Judged['rankOf']): FieldProblem[] {
   const range = portNames.filter((name) => !Number.isInteger(ports[name]) || ports[name] < 1 || ports[name] > 65_535);
   const invalid = range.map((name) => ({ field: `ports.${name}`, message: 'must be 1 to 65535' }));
-  const taken = portNames.flatMap((name, index) => {
-    const first = portNames.slice(0, index).find((other) => ports[other] === ports[name]);
-    return first === undefined
-      ? []
-      : [{ field: `ports.${name}`, message: `${ports[name]} is also the port of ${first}` }];
-  });
-  return [...invalid, ...taken];
+  return [...invalid, ...portNames.flatMap((name, index) => takenProblem(ports, { name, index }, rankOf))];
 }
 
-/** Directories of the system: their attributes and what lies in them are not ours. */
-const SYSTEM_DIRS = new Set(
-  '/ /bin /boot /dev /etc /home /lib /lib64 /media /mnt /opt /proc /root /run /sbin /srv /sys /tmp /usr /var /var/lib /var/lib/bke /usr/local'.split(
-    ' ',
-  ),
-);
-
-function dataDirProblems(dataDir: string): FieldProblem[] {
-  const field = 'dataDir';
-  if (!isAbsolute(dataDir)) return [{ field, message: `${dataDir} is no absolute path` }];
-  if (SYSTEM_DIRS.has(dataDir))
-    return [{ field, message: `${dataDir} is a directory of the system: name one below it` }];
-  if (normalize(dataDir) !== dataDir || dataDir.endsWith('/')) {
-    return [{ field, message: `write ${normalize(dataDir).replace(/\/+$/, '') || '/'} instead of ${dataDir}` }];
-  }
-  if (!/^[A-Za-z0-9._/-]+$/.test(dataDir))
-    return [{ field, message: 'may have letters, digits, dot, dash, underline and / only' }];
-  if (/^\/(proc|sys|dev|run|tmp|root|home)\//.test(dataDir)) {
-    return [{ field, message: `${dataDir} does not outlive a boot, or the services' user cannot reach it` }];
-  }
-  return [];
+/** Of two that are the same, the one is blamed that was chosen, not the default it runs into. */
+function takenProblem(
+  ports: Ports,
+  { name, index }: { readonly name: PortName; readonly index: number },
+  rankOf: Judged['rankOf'],
+): FieldProblem[] {
+  const first = portNames.slice(0, index).find((other) => ports[other] === ports[name]);
+  if (first === undefined) return [];
+  const [blamed, other] = rankOf(`ports.${first}`) < rankOf(`ports.${name}`) ? [first, name] : [name, first];
+  return [{ field: `ports.${blamed}`, message: `${ports[name]} is also the ${portTitles[other]}` }];
 }

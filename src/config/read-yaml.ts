@@ -152,7 +152,7 @@ function kindOf(input: unknown, path: Path): string {
   if (isSecret(input, path)) return kind;
   return typeof input === 'string'
     ? `the text ${JSON.stringify(truncate(input, longest))}`
-    : `the ${typeof input} ${String(input)}`;
+    : `the ${typeof input} ${JSON.stringify(input)}`;
 }
 
 function isSecret(input: unknown, path: Path): boolean {

@@ -72,11 +72,32 @@ export const initOptions: readonly OptionSpec[] = [
   { name: 'yes', short: 'y', type: 'flag', aliases: ['confirm'], summary: 'do not ask' },
 ];
 
-/** What the options say. */
-export function optionLayer(input: InputReader): SettingsLayer {
+/** Setting -> the option that gives it. */
+const optionOf: Readonly<Record<string, string>> = {
+  hostIP: 'host-ip',
+  domain: 'domain',
+  'ports.registry': 'registry-port',
+  'ports.registryPush': 'registry-push-port',
+  'ports.files': 'file-port',
+  'ports.charts': 'chart-port',
+  'ports.kubernetes': 'kubernetes-port',
+  'ports.ui': 'ui-port',
+  dataDir: 'data-dir',
+};
+
+/** `--hostIP` where it was typed so. */
+function asTyped(field: string, argv: readonly string[]): string {
+  const option = initOptions.find(({ name }) => name === optionOf[field]);
+  const names = option === undefined ? [] : [option.name, ...(option.aliases ?? [])].map((name) => `--${name}`);
+  return names.find((name) => argv.some((word) => word === name || word.startsWith(`${name}=`))) ?? names[0] ?? field;
+}
+
+/** What the options say. @param argv the words they were typed in. */
+export function optionLayer(input: InputReader, argv: readonly string[]): SettingsLayer {
   const pushPort = input.number('registryPushPort');
   return {
     source: 'option',
+    place: (field) => ({ at: asTyped(field, argv), field: '' }),
     hostIP: input.text('hostIp'),
     domain: input.text('domain'),
     ports: definedPorts({

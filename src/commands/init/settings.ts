@@ -5,6 +5,8 @@ import {
   bootstrapFile,
   type EffectiveSettings,
   effectiveSettings,
+  type Placing,
+  readableSpec,
   type SettingsLayer,
 } from '../../config/bootstrap.ts';
 import { type Problem, refuseProblems } from '../../config/problem.ts';
@@ -38,7 +40,12 @@ export interface InitSettings extends EffectiveSettings {
 export async function gatherSettings(context: CommandContext, input: InputReader, host: Host): Promise<InitSettings> {
   const file = await readConfigFile(context, input.text('config'));
   const last = await readSettings(host);
-  const given = [optionLayer(input), ...fileLayers(file), ...environmentLayers(context), ...lastLayers(last)];
+  const given = [
+    optionLayer(input, context.argv),
+    ...fileLayers(file),
+    ...environmentLayers(context),
+    ...lastLayers(last),
+  ];
   const { dataDir } = effectiveSettings(given, []).settings;
   const paths = [...(isAbsolute(dataDir) ? [dataDir] : []), programsDir, containerdPaths.root];
   const facts = await gatherFacts(host, { paths, tools: neededTools, signal: context.signal });
@@ -63,26 +70,30 @@ export async function gatherSettings(context: CommandContext, input: InputReader
 
 interface ConfigFile {
   readonly path: string | undefined;
-  readonly value: BootstrapFile | undefined;
+  /** What of it can be used. */
+  readonly spec: BootstrapFile['spec'];
   readonly problems: readonly Problem[];
+  readonly place: Placing | undefined;
 }
 
 async function readConfigFile(context: CommandContext, name: string | undefined): Promise<ConfigFile> {
-  if (name === undefined) return { path: undefined, value: undefined, problems: [] };
+  if (name === undefined) return { path: undefined, spec: {}, problems: [], place: undefined };
   const path = resolve(context.cwd, name);
   const text = await readYamlFile({ path, name, what: 'settings file', code: 'BKE_CONFIG_INVALID' });
   const result = readYaml(text, name, bootstrapFile);
+  const place: Placing = (field) => ({ at: result.placeOf(['spec', ...field.split('.')]), field: `spec.${field}` });
   return 'value' in result
-    ? { path, value: result.value, problems: [] }
-    : { path, value: undefined, problems: result.problems };
+    ? { path, spec: result.value.spec, problems: [], place }
+    : { path, spec: readableSpec(result.raw), problems: result.problems, place };
 }
 
-function fileLayers({ path, value }: ConfigFile): SettingsLayer[] {
-  if (path === undefined || value === undefined) return [];
-  const { hostIP, domain, ports, dataDir, settings } = value.spec;
+function fileLayers({ path, spec, place }: ConfigFile): SettingsLayer[] {
+  if (path === undefined) return [];
+  const { hostIP, domain, ports, dataDir, settings } = spec;
   return [
     {
       source: path,
+      place,
       hostIP,
       domain,
       ports: definedPorts(ports ?? {}),
@@ -107,6 +118,6 @@ function lastLayers(last: Awaited<ReturnType<typeof readSettings>>): SettingsLay
 function bundlePath({ cwd }: CommandContext, input: InputReader, file: ConfigFile): string | undefined {
   const option = input.text('bundle');
   if (option !== undefined) return resolve(cwd, option);
-  const field = file.value?.spec.bundle;
+  const field = file.spec.bundle;
   return field === undefined || file.path === undefined ? undefined : resolve(dirname(file.path), field);
 }

@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { bootstrapFile, defaultPorts, effectiveSettings } from '../../../src/config/bootstrap.ts';
+import {
+  bootstrapFile,
+  defaultPorts,
+  effectiveSettings,
+  readableSpec,
+  type SettingsLayer,
+} from '../../../src/config/bootstrap.ts';
+import { systemDirectoryProblem } from '../../../src/config/directories.ts';
+import { problemLines } from '../../../src/config/problem.ts';
 import { readYaml } from '../../../src/config/read-yaml.ts';
 
 const detected = { source: 'found on this host', hostIP: '10.0.0.5' };
@@ -53,7 +61,7 @@ describe('settings of init', () => {
       'option: hostIP: 10.9.9.9 is no address of this host, which has 10.0.0.5, 10.1.0.5',
       'option: domain: Deploy is no DNS name of two or more lower-case labels',
       'option: ports.ui: must be 1 to 65535',
-      'option: ports.files: 40443 is also the port of registry',
+      'option: ports.files: 40443 is also the registry port',
       'option: dataDir: data is no absolute path',
     ]);
   });
@@ -80,6 +88,39 @@ describe('settings of init', () => {
       expect(check({ domain }).problems).toHaveLength(1);
     },
   );
+});
+
+describe('whom a port that is there twice is blamed on', () => {
+  const problemsOf = (...layers: SettingsLayer[]) =>
+    problemLines(effectiveSettings([...layers, detected], ['10.0.0.5']).problems);
+
+  it('is what was given, never a default', () => {
+    expect(problemsOf({ source: 'option', ports: { registry: 40_080 } })).toEqual([
+      'option: ports.registry: 40080 is also the file port',
+    ]);
+    expect(problemsOf({ source: 'option', ports: { ui: 40_443 } })).toEqual([
+      'option: ports.ui: 40443 is also the registry port',
+    ]);
+    expect(
+      problemsOf({ source: 'option', ports: { registry: 1000 } }, { source: 'f', ports: { files: 1000 } }),
+    ).toEqual(['option: ports.registry: 1000 is also the file port']);
+  });
+
+  it('is named by the place that its layer tells', () => {
+    const place = (field: string) => ({ at: `--${field}`, field: '' });
+    expect(problemsOf({ source: 'option', place, domain: 'x' })).toEqual([
+      '--domain: x is no DNS name of two or more lower-case labels',
+    ]);
+  });
+});
+
+describe('a directory of the system', () => {
+  it.each(['/etc', '/etc/', '/etc/bke', '/', '/usr/lib', '/var/../etc', '/proc/1'])('is refused: %s', (path) => {
+    expect(systemDirectoryProblem(path)).toBeDefined();
+  });
+  it.each(['/srv/bke', '/tmp/x', '/home/me/site', '/usr/local/bke', '/etcetera'])('is not: %s', (path) => {
+    expect(systemDirectoryProblem(path)).toBeUndefined();
+  });
 });
 
 describe('bootstrap.yaml', () => {
@@ -110,6 +151,15 @@ describe('bootstrap.yaml', () => {
       'b.yaml:7:12 spec.ports.files: must be 1 to 65535',
       'b.yaml:8:12 spec.dataDir: must be text, but is a list',
     ]);
+  });
+
+  it('gives what is right in it beside what is not', () => {
+    const result = read(
+      `kind: Boot\nspec:\n  hostIP: 10.0.0.300\n  domain: [a]\n  more: 1\n  ports: {files: 70000, ui: 5000, x: 1}\n`,
+    );
+    expect('raw' in result && readableSpec(result.raw)).toEqual({ hostIP: '10.0.0.300', ports: { ui: 5000 } });
+    expect(result.placeOf(['spec', 'hostIP'])).toBe('b.yaml:3:11');
+    expect(readableSpec(undefined)).toEqual({ ports: {} });
   });
 
   it('may leave everything out but its kind', () => {

@@ -93,7 +93,7 @@ describe('a YAML file that is more than anyone writes', () => {
     ['lists in lists', '['.repeat(100_000)],
     ['lists in lists that end', `a: ${'['.repeat(100)}${']'.repeat(100)}`],
     ['mappings in mappings', Array.from({ length: 600 }, (_, i) => `${' '.repeat(i)}a:`).join('\n')],
-    ['a large list repeated', `a: &a [${'x,'.repeat(50_000)}]\nb: [${'*a,'.repeat(150)}]`],
+    ['a large list repeated', `a: &a [${'x,'.repeat(5_000)}]\nb: [${'*a,'.repeat(150)}]`],
     ['a list of itself', 'a: &a [*a, *a]'],
   ])('is refused in a few words: %s', (_name, text) => {
     const found = lines(text);
@@ -110,9 +110,9 @@ describe('a YAML file that is more than anyone writes', () => {
   });
 
   it('is read in seconds with thousands of names and numbers', () => {
-    const names = Array.from({ length: 20_000 }, (_, i) => `n${i}: 1\n`).join('');
+    const names = Array.from({ length: 8_000 }, (_, i) => `n${i}: 1\n`).join('');
     expect(lines(head + names)).toHaveLength(21);
-    const numbers = '  - {kind: file, version: 1}\n'.repeat(10_000);
+    const numbers = '  - {kind: file, version: 1}\n'.repeat(5_000);
     expect(lines(`${head}spec:\n  artifacts:\n${numbers}`)).toHaveLength(21);
   });
 });
