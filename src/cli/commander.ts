@@ -1,14 +1,14 @@
 // The only file that knows the parser: command table -> commander -> typed input.
 import { Argument, Command as Parser, CommanderError, Option } from 'commander';
-import type { ArgumentSpec, CommandInput, CommandSpec, OptionSpec, OutputFormat } from '../lib/command.ts';
+import type { ArgumentSpec, CommandInput, CommandSpec, OptionSpec, OutputFormat, ValueOption } from '../lib/command.ts';
 import { BkeError } from '../lib/errors.ts';
 import { type GlobalValues, progressModes } from '../lib/global-options.ts';
 import { type InputReader, readInput } from '../lib/input.ts';
-import { camelCase } from '../lib/text.ts';
+import { camelCase, listed, plural } from '../lib/text.ts';
 import { usageLine } from '../commands/help/usage.ts';
 import { indexOptions, optionsOf } from './options.ts';
 import { badArgument, badChoice, typedValue } from './values.ts';
-import { readWords } from './words.ts';
+import { readWords, type Words } from './words.ts';
 
 type Spec = CommandSpec<never>;
 
@@ -24,17 +24,55 @@ export interface Parsed {
 export function parse(spec: Spec, words: readonly string[]): Parsed {
   const options = optionsOf(spec);
   const read = readWords(words, indexOptions(options), `bke help ${spec.path.join(' ')}`);
+  const wrong = wrongWords(spec, options, read);
+  if (wrong !== undefined) throw usageError(spec, wrong);
   const parser = parserFor(spec, options);
   try {
     parser.parse([...read.options, '--', ...read.operands], { from: 'user' });
   } catch (error) {
-    throw error instanceof CommanderError ? usageError(spec, error) : error;
+    throw error instanceof CommanderError
+      ? usageError(spec, error.message.replace(/^error: /, ''))
+      : hinted(spec, error);
   }
   const values: Record<string, unknown> = parser.opts();
   const input: Record<string, unknown> = {};
   for (const option of spec.options ?? []) input[camelCase(option.name)] = values[camelCase(option.name)];
   for (const [i, argument] of (spec.args ?? []).entries()) input[camelCase(argument.name)] = parser.processedArgs[i];
-  return { input, globals: globalsOf(spec, readInput(values)) };
+  try {
+    return { input, globals: globalsOf(spec, readInput(values)) };
+  } catch (error) {
+    throw hinted(spec, error);
+  }
+}
+
+/** What is missing, or too much; all that is missing at once. */
+function wrongWords(
+  spec: Spec,
+  options: readonly OptionSpec[],
+  { options: given, operands }: Words,
+): string | undefined {
+  const args = spec.args ?? [];
+  const missing = [
+    ...args.flatMap((arg, i) => (arg.optional === true || i < operands.length ? [] : [arg.name.toUpperCase()])),
+    ...options.flatMap((option) => (isMissing(option, given) ? [`--${option.name} ${option.placeholder}`] : [])),
+  ];
+  if (missing.length > 0) return `${listed(missing)} ${missing.length === 1 ? 'is' : 'are'} missing`;
+  const extra = args.at(-1)?.variadic === true ? undefined : operands[args.length];
+  if (extra === undefined) return undefined;
+  const takes = args.length === 0 ? 'no arguments' : plural(args.length, 'argument');
+  return `'${extra}' is too much: 'bke ${spec.path.join(' ')}' takes ${takes}`;
+}
+
+function isMissing(option: OptionSpec, given: readonly string[]): option is ValueOption {
+  if (option.type === 'flag' || option.required !== true || option.default !== undefined) return false;
+  return !given.some((word) => word.startsWith(`--${option.name}=`));
+}
+
+/** Errors of one value know nothing of the command: where they have no hint, its help is one. */
+function hinted(spec: Spec, error: unknown): unknown {
+  if (!(error instanceof BkeError) || error.hint !== undefined) return error;
+  const hint = `'bke help ${spec.path.join(' ')}' tells what each option takes.`;
+  return new BkeError(error.code, error.message, { details: error.details, hint, cause: error.cause });
 }
 
 function globalsOf(spec: Spec, values: InputReader): GlobalValues {
@@ -97,7 +135,6 @@ function addOption(parser: Parser, option: OptionSpec): void {
       return given;
     });
   } else value.default(initial).argParser((text) => typedValue(option, text));
-  if (option.required === true && initial === undefined) value.makeOptionMandatory();
   parser.addOption(value);
 }
 
@@ -109,9 +146,9 @@ function outputFormat(spec: Spec, text: string | undefined): OutputFormat | unde
   return format;
 }
 
-function usageError(spec: Spec, error: CommanderError): BkeError {
+function usageError(spec: Spec, message: string): BkeError {
   const examples = spec.examples.slice(0, 2).map((example) => `example: ${example.command}`);
-  return new BkeError('BKE_USAGE', error.message.replace(/^error: /, '').replace(/\.$/, ''), {
+  return new BkeError('BKE_USAGE', message.replace(/\.$/, ''), {
     details: [`usage: ${usageLine(spec)}`, ...examples],
     hint: `'bke help ${spec.path.join(' ')}' tells all.`,
   });

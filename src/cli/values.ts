@@ -30,7 +30,7 @@ const readers: Readonly<Record<ValueOption['type'], (option: ValueOption, text: 
 };
 
 export function badChoice(shown: string, text: string, choices: readonly string[]): BkeError {
-  const meant = nearest(text, choices);
+  const meant = choiceMeant(text, choices);
   return new BkeError('BKE_USAGE', `option '${shown}' takes ${listed(choices, 'or')}, not '${text}'`, {
     hint: meant === undefined ? undefined : `Did you mean '${shown}=${meant}'?`,
   });
@@ -41,6 +41,11 @@ export function badArgument(name: string, text: string, choices: readonly string
   return new BkeError('BKE_USAGE', `${name.toUpperCase()} is ${listed(choices, 'or')}, not '${text}'`, {
     hint: meant === undefined ? undefined : `Did you mean '${meant}'?`,
   });
+}
+
+/** arm64 means linux/arm64. */
+function choiceMeant(text: string, choices: readonly string[]): string | undefined {
+  return choices.find((choice) => choice.endsWith(`/${text}`)) ?? nearest(text, choices);
 }
 
 function wholeNumber(option: ValueOption, text: string, most: number, wanted: string): number {
