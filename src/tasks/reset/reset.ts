@@ -28,7 +28,7 @@ async function stateItems(host: Host, ledger: LedgerView, flags: ResetFlags): Pr
   for (const name of ['ledger', ...stateFolders]) {
     const path = `${defaultStateDir}/${name}`;
     if ((await host.files.stat(path)) === undefined) continue;
-    items.push({ group: 'record', action: 'remove', what: path, why: "bke's own" });
+    items.push({ group: 'ledger', action: 'remove', what: path, why: "bke's own" });
   }
   return items;
 }
