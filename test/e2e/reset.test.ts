@@ -1,4 +1,4 @@
-// `bke reset` on real hosts with systemd: an independent scan before bke came and after it went shows no difference (case E4, the bars of reset).
+// `bke reset` on real hosts with systemd: an independent scan before bke came and after it went shows no difference.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { diffScans, type Scan, scanMachine, stopHosts } from '../testbed/index.ts';
 import { type BkeHost, bkeHost, initOptions, outcome } from './helpers/bke-host.ts';

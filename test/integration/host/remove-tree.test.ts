@@ -1,4 +1,4 @@
-// Deleting trees with real mounts in them (cases E1): data behind a mount survives, everything else goes, and what stays is named.
+// Deleting trees with real mounts in them: data behind a mount survives, everything else goes, and what stays is named.
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';

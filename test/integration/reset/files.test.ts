@@ -1,4 +1,4 @@
-// What a reset takes and what it keeps where no record tells, and where one does (cases E4, E5, C11; requirements 5.3).
+// What a reset takes and what it keeps where no record tells, and where one does.
 import { describe, expect, it } from 'vitest';
 import { inSandbox, whyNoSandbox } from './sandbox.ts';
 

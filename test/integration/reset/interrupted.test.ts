@@ -1,4 +1,4 @@
-// A reset that is killed at any moment is finished by the next one (case D2, the bar of kill -9).
+// A reset that is killed at any moment is finished by the next one (kill -9, where nothing can be tidied up).
 import { describe, expect, it } from 'vitest';
 import { inSandbox, whyNoSandbox } from './sandbox.ts';
 

@@ -1,4 +1,4 @@
-// Nothing behind a mount is ever deleted by a reset (cases E1, E8; every method that lost data in bootstrap.md 5.2 and 1.10).
+// Nothing behind a mount is ever deleted by a reset, by none of the ways in which tools lost data before (docs/adr/0005-tree-removal.md).
 import { describe, expect, it } from 'vitest';
 import { inSandbox, whyNoSandbox } from './sandbox.ts';
 

@@ -1,4 +1,4 @@
-// A reset takes exactly Kubernetes' links, namespaces and rules, and never cuts anyone off (cases C9, E6, E7).
+// A reset takes exactly Kubernetes' links, namespaces and rules, and never cuts anyone off.
 import { describe, expect, it } from 'vitest';
 import { inSandbox, whyNoSandbox } from './sandbox.ts';
 

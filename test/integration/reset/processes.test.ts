@@ -1,4 +1,4 @@
-// A reset ends what runs in pods and nothing else; a dead file system neither hangs it nor loses data (cases E1, E5, E8).
+// A reset ends what runs in pods and nothing else; a dead file system neither hangs it nor loses data.
 import { describe, expect, it } from 'vitest';
 import { inSandbox, whyNoSandbox } from './sandbox.ts';
 

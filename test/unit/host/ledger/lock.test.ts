@@ -1,4 +1,4 @@
-// The lock of a host (case D3): a living owner is named, a dead one's lock is taken over, and two never hold it at once.
+// The lock of a host: a living owner is named, a dead one's lock is taken over, and two never hold it at once.
 import { spawn } from 'node:child_process';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-// Files of this machine: exact attributes under any umask (case B12), whole or not there, never through a link.
+// Files of this machine: exact attributes under any umask, whole or not there, never through a link.
 import { execFile } from 'node:child_process';
 import { chmod, lstat, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

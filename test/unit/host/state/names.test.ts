@@ -1,4 +1,4 @@
-// Names that are Kubernetes' and names that only look like it (cases E5, E6, E7).
+// Names that are Kubernetes' and names that only look like it, as other people name theirs.
 import { describe, expect, it } from 'vitest';
 import { isKubernetesSet, parseVirtualServers } from '../../../../src/host/state/ipsets.ts';
 import { isKubernetesChain } from '../../../../src/host/state/iptables.ts';

@@ -1,4 +1,4 @@
-// The plan of a reset: what goes, what stays and why, and when it does not begin (cases E4 to E7).
+// The plan of a reset: what goes, what stays and why, and when it does not begin.
 import { describe, expect, it } from 'vitest';
 import type { Change, Scope } from '../../../../src/host/changes/change.ts';
 import type { LedgerResource } from '../../../../src/host/ledger/ledger.ts';
