@@ -57,11 +57,11 @@ describe.skipIf(no !== undefined)('what nobody agreed to', () => {
     ['a file', 'echo x > /etc/kubernetes/admin.conf', '/etc/kubernetes/admin.conf'],
   ])('%s that came while the question was open stops the reset before it begins', async (_name, comes, shown) => {
     const { told, stdout, stderr } = await inSandbox(`${node}
-      node ${driver} "${comes}" >/tmp/out 2>&1; tell rc $?
+      node '${driver}' "${comes}" >/tmp/out 2>&1; tell rc $?
       grep -q BKE_RESET_CHANGED /tmp/out && tell code yes
       sed '1,/BKE_RESET_CHANGED/d' /tmp/out | grep -q "${shown}" && tell shown yes
       there kubernetes /etc/kubernetes/kubelet.conf; there state /var/lib/bke
-      node ${driver} true >/tmp/again 2>&1; tell again $?; cat /tmp/out /tmp/again >&2
+      node '${driver}' true >/tmp/again 2>&1; tell again $?; cat /tmp/out /tmp/again >&2
       there data /srv/keep/c; there after /etc/kubernetes/kubelet.conf`);
     expect(told, `${stdout}${stderr}`).toEqual({
       rc: '7',
