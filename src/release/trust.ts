@@ -22,44 +22,48 @@ export function keyId(publicKey: KeyObject): string {
   return `SHA256:${createHash('sha256').update(der).digest('base64').replace(/=+$/, '')}`;
 }
 
-/** @throws BkeError BKE_KEY_INVALID: the message never has the file's content; BKE_SECRET_EXPOSED. */
-export async function readSigningKey(path: string): Promise<KeyObject> {
-  return readKey(path, 'private', (pem) => createPrivateKey(pem));
+/** @param name as the user wrote it. @throws BkeError BKE_KEY_INVALID: the message never has the file's content; BKE_SECRET_EXPOSED. */
+export async function readSigningKey(path: string, name = path): Promise<KeyObject> {
+  return readKey({ path, name, half: 'private' }, (pem) => createPrivateKey(pem));
 }
 
-/** @throws BkeError BKE_KEY_INVALID */
-export async function readTrustKey(path: string): Promise<KeyObject> {
-  return readKey(path, 'public', (pem) => {
+/** @param name as the user wrote it. @throws BkeError BKE_KEY_INVALID */
+export async function readTrustKey(path: string, name = path): Promise<KeyObject> {
+  return readKey({ path, name, half: 'public' }, (pem) => {
     // createPublicKey would silently derive the public half: a private key has no place among trusted ones.
-    if (isPrivateKey(pem)) throw new Error('it holds a private key');
+    if (pem.includes('PRIVATE KEY')) throw new Error('it holds a private key');
     return createPublicKey(pem);
   });
 }
 
-async function readKey(
-  path: string,
-  half: 'private' | 'public',
-  parse: (pem: string) => KeyObject,
-): Promise<KeyObject> {
-  const text = half === 'private' ? readSecretFile(path, isPrivateKey) : readFile(path, 'utf8');
+interface KeyFile {
+  readonly path: string;
+  readonly name: string;
+  readonly half: 'private' | 'public';
+}
+
+async function readKey(file: KeyFile, parse: (pem: string) => KeyObject): Promise<KeyObject> {
+  const text = file.half === 'private' ? readSecretFile(file.path, isPrivateKey) : readFile(file.path, 'utf8');
   const key = await text.then(parse).catch((cause: unknown) => {
     if (cause instanceof BkeError) throw cause;
-    return refuse(path, half, reasonOf(cause));
+    const unreadable = whyUnreadable(cause);
+    throw unreadable === undefined ? unfit(file, toError(cause).message) : unreadableKey(file, unreadable);
   });
-  if (key.asymmetricKeyType !== 'ed25519')
-    refuse(path, half, `it is of the type ${key.asymmetricKeyType ?? 'unknown'}`);
+  if (key.asymmetricKeyType !== 'ed25519') throw unfit(file, `it is of the type ${key.asymmetricKeyType ?? 'unknown'}`);
   return key;
 }
 
-function refuse(path: string, half: 'private' | 'public', reason: string): never {
-  throw new BkeError('BKE_KEY_INVALID', `${path} is no Ed25519 ${half} key in PEM form: ${reason}`, {
-    hint:
-      half === 'private'
-        ? 'Make one with: openssl genpkey -algorithm ed25519 -out key.pem'
-        : 'Make it from the private key with: openssl pkey -in key.pem -pubout -out key.pub',
+const hints: Readonly<Record<KeyFile['half'], string>> = {
+  private: 'Make one with: openssl genpkey -algorithm ed25519 -out key.pem',
+  public: 'Make it from the private key with: openssl pkey -in key.pem -pubout -out key.pub',
+};
+
+function unfit({ name, half }: KeyFile, reason: string): BkeError {
+  return new BkeError('BKE_KEY_INVALID', `${name} is no Ed25519 ${half} key in PEM form: ${reason}`, {
+    hint: hints[half],
   });
 }
 
-function reasonOf(cause: unknown): string {
-  return whyUnreadable(cause) ?? toError(cause).message;
+function unreadableKey({ name, half }: KeyFile, reason: string): BkeError {
+  return new BkeError('BKE_KEY_INVALID', `cannot read ${name}: ${reason}`, { hint: hints[half] });
 }

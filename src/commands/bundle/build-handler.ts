@@ -43,7 +43,7 @@ async function buildOptions(
     platforms: platformsOf(read),
     cacheDir: cacheDir(context, read),
     proxyEnv: context.env,
-    ...(signKey === undefined ? {} : { signKey: await readSigningKey(resolve(context.cwd, signKey)) }),
+    ...(signKey === undefined ? {} : { signKey: await readSigningKey(resolve(context.cwd, signKey), signKey) }),
     ...(ca.length === 0 ? {} : { ca }),
   };
 }

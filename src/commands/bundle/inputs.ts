@@ -17,7 +17,9 @@ export function platformsOf(read: InputReader): readonly Platform[] {
 }
 
 export async function openOptions(context: CommandContext, read: InputReader): Promise<OpenBundleOptions> {
-  const trustKeys = await Promise.all(read.texts('trustKey').map((path) => readTrustKey(resolve(context.cwd, path))));
+  const trustKeys = await Promise.all(
+    read.texts('trustKey').map((path) => readTrustKey(resolve(context.cwd, path), path)),
+  );
   return { trustKeys, allowUnsigned: read.flag('allowUnsigned'), platforms: platformsOf(read) };
 }
 

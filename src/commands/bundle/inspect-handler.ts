@@ -11,7 +11,9 @@ import type { CommandContext } from '../context.ts';
 
 export async function runInspect(context: CommandContext, input: CommandInput): Promise<CommandResult> {
   const read = readInput(input);
-  const trustKeys = await Promise.all(read.texts('trustKey').map((path) => readTrustKey(resolve(context.cwd, path))));
+  const trustKeys = await Promise.all(
+    read.texts('trustKey').map((path) => readTrustKey(resolve(context.cwd, path), path)),
+  );
   await using bundle = await openBundle(resolve(context.cwd, read.requiredText('file')), {
     trustKeys,
     allowUnsigned: true,

@@ -1,7 +1,10 @@
 // The work of `bke bundle load`.
+import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { systemDirectoryProblem } from '../../config/directories.ts';
 import { formatBytes } from '../../lib/bytes.ts';
 import type { CommandInput, CommandResult } from '../../lib/command.ts';
+import { isErrno } from '../../lib/errno.ts';
 import { BkeError } from '../../lib/errors.ts';
 import { type InputReader, readInput } from '../../lib/input.ts';
 import { loadBundle, type LoadCount, type LoadReport } from '../../release/bundle/load.ts';
@@ -16,14 +19,17 @@ export async function runLoad(context: CommandContext, input: CommandInput): Pro
   const read = readInput(input);
   const files = read.text('files');
   if (files === undefined && read.text('registry') === undefined) {
-    throw new BkeError('BKE_USAGE', 'say where to load to: --registry HOST:PORT, --files DIR, or both');
+    throw new BkeError('BKE_USAGE', '--registry HOST:PORT or --files DIR is missing: where to load to', {
+      hint: "Give one of them, or both; 'bke help bundle load' has examples. On a host that bke init has set up, run bke init --bundle.",
+    });
   }
+  const directory = files === undefined ? undefined : await filesDirectory(context, files);
   const path = read.requiredText('file');
   await using bundle = await openBundle(resolve(context.cwd, path), await openOptions(context, read));
   const registry = await openRegistry(context, read);
   try {
     await registry?.ping();
-    const repository = files === undefined ? undefined : await openFileRepository(resolve(context.cwd, files));
+    const repository = directory === undefined ? undefined : await openFileRepository(directory);
     const targets = {
       ...(registry === undefined ? {} : { registry }),
       ...(repository === undefined ? {} : { files: repository }),
@@ -42,6 +48,20 @@ export async function runLoad(context: CommandContext, input: CommandInput): Pro
   }
 }
 
+/** Also through links: what it leads to is what would be filled. @throws BkeError BKE_CONFIG_INVALID for directories of the system. */
+async function filesDirectory(context: CommandContext, files: string): Promise<string> {
+  const path = resolve(context.cwd, files);
+  const real = await realpath(path).catch((thrown: unknown) => {
+    if (isErrno(thrown, 'ENOENT', 'ENOTDIR', 'EACCES')) return path;
+    throw thrown;
+  });
+  const problem = systemDirectoryProblem(path) ?? systemDirectoryProblem(real);
+  if (problem === undefined) return path;
+  throw new BkeError('BKE_CONFIG_INVALID', `--files: ${problem}`, {
+    hint: 'Name a directory for this data alone, such as /srv/bke. Nothing was done.',
+  });
+}
+
 async function openRegistry(context: CommandContext, read: InputReader): Promise<RegistryClient | undefined> {
   const address = read.text('registry');
   if (address === undefined) return undefined;
@@ -49,7 +69,9 @@ async function openRegistry(context: CommandContext, read: InputReader): Promise
   const username = read.text('username');
   const passwordFile = read.text('passwordFile');
   if ((username === undefined) !== (passwordFile === undefined)) {
-    throw new BkeError('BKE_USAGE', '--username and --password-file belong together');
+    throw new BkeError('BKE_USAGE', '--username and --password-file belong together', {
+      hint: 'Give both, or neither.',
+    });
   }
   return createRegistryClient({
     url: /^[a-z]+:\/\//i.test(address) ? address : `https://${address}`,

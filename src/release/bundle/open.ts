@@ -66,6 +66,8 @@ export async function openBundle(path: string, options: OpenBundleOptions = {}):
   }
 }
 
+const nameBundle = "Name the tar file that 'bke bundle build' wrote, at the place where it lies now.";
+
 async function openFile(path: string): Promise<FileHandle> {
   try {
     // A named pipe would block the open for ever.
@@ -76,9 +78,12 @@ async function openFile(path: string): Promise<FileHandle> {
     const known = whyUnreadable(cause);
     throw new BkeError('BKE_BUNDLE_UNREADABLE', `cannot read the bundle ${path}: ${known ?? String(cause)}`, {
       cause: known === undefined ? cause : undefined,
+      hint: nameBundle,
     });
   }
-  throw new BkeError('BKE_BUNDLE_UNREADABLE', `cannot read the bundle ${path}: it is no plain file`);
+  throw new BkeError('BKE_BUNDLE_UNREADABLE', `cannot read the bundle ${path}: it is no plain file`, {
+    hint: nameBundle,
+  });
 }
 
 interface CheckedDescription {

@@ -1,6 +1,7 @@
 // Finds the members of a tar file by jumping from header to header: whoever opens a bundle reads some KiB, not GiBs.
 import type { FileHandle } from 'node:fs/promises';
 import { BkeError } from '../../lib/errors.ts';
+import { plural } from '../../lib/text.ts';
 import { blockSize, decodeHeader, decodePax, paddingOf, type TarHeader } from './tar-header.ts';
 
 export interface TarMember {
@@ -72,6 +73,7 @@ class TarReader {
 
   async #header(): Promise<TarHeader | undefined> {
     const at = this.#position;
+    if (at === 0 && this.#fileSize < blockSize) throw this.#noBundle(`it has ${plural(this.#fileSize, 'byte')}`);
     const header = decodeHeader(await this.#read(blockSize, 'the next header'));
     if (header === 'damaged')
       throw this.#damaged(at, at === 0 ? 'this is no tar file, so no bundle' : 'the header is damaged');
@@ -119,6 +121,12 @@ class TarReader {
     if (bytesRead < length) throw this.#truncated(what, this.#position + length);
     this.#position += length;
     return buffer;
+  }
+
+  #noBundle(reason: string): BkeError {
+    return new BkeError('BKE_BUNDLE_FORMAT', `${this.#path} is no bundle: ${reason}`, {
+      hint: "A bundle is the tar file that 'bke bundle build' writes.",
+    });
   }
 
   #damaged(at: number, what: string): BkeError {

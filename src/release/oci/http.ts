@@ -2,8 +2,10 @@
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import { Agent, request } from 'node:https';
 import type { Readable } from 'node:stream';
+import { getSystemErrorMap } from 'node:util';
 import { pipeline } from 'node:stream/promises';
 import { BkeError } from '../../lib/errors.ts';
+import { errorField } from '../../lib/thrown.ts';
 
 export interface Exchange {
   readonly method: string;
@@ -100,8 +102,18 @@ export function namingFault(error: Error, url: URL): Error {
   if (code === 'EPROTO' || code === 'ERR_SSL_WRONG_VERSION_NUMBER' || code === 'ERR_SSL_PACKET_LENGTH_TOO_LONG') {
     return new BkeError('BKE_REGISTRY_TLS', `${url.host} does not speak TLS: a plain HTTP port?`, { cause: error });
   }
-  if (networkCodes.has(code)) return new NetworkError(`${url.host}: ${error.message}`, { cause: error });
+  if (networkCodes.has(code)) return new NetworkError(`${url.host}: ${reasonOf(error, code, url)}`, { cause: error });
   return error;
+}
+
+/** In words; the address that did not answer is told where it is not the one that was asked for: a proxy's. */
+function reasonOf(error: Error, code: string, url: URL): string {
+  if (code === 'ENOTFOUND') return 'no such host name is known here';
+  const errno = errorField(error, 'errno');
+  const words = typeof errno === 'number' ? getSystemErrorMap().get(errno)?.[1] : undefined;
+  if (words === undefined) return error.message;
+  const address = `${String(errorField(error, 'address'))}:${String(errorField(error, 'port'))}`;
+  return error.message.includes(address) && address !== url.host ? `${words} (${address})` : words;
 }
 
 /** Lets the connection be used again. */

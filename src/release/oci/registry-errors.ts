@@ -63,8 +63,10 @@ function oneError({ code, message, detail }: RegistryError): string {
 /** A broken connection as the user meets it, once trying again has not helped. */
 export function unreachable(thrown: unknown, registry: string, action: string): unknown {
   if (!(thrown instanceof NetworkError)) return thrown;
-  return new BkeError('BKE_REGISTRY_UNREACHABLE', `${registry}: cannot ${action}: ${thrown.message}`, {
-    cause: thrown,
-    hint: `Check that ${registry} runs and can be reached from here, then run the same command again.`,
+  const prefix = `${registry}: `;
+  const reason = thrown.message.startsWith(prefix) ? thrown.message.slice(prefix.length) : thrown.message;
+  return new BkeError('BKE_REGISTRY_UNREACHABLE', `${prefix}cannot ${action}: ${reason}`, {
+    cause: new Error(reason, { cause: thrown }),
+    hint: 'Check that it runs and can be reached from here, then run the same command again.',
   });
 }

@@ -125,7 +125,7 @@ describe('a real registry', () => {
       [
         createRegistryClient({ url: `https://127.0.0.1:${await freePort()}` }),
         'BKE_REGISTRY_UNREACHABLE',
-        expect.stringMatching(/^127\.0\.0\.1:\d+: cannot reach the registry: 127\.0\.0\.1:\d+: connect ECONNREFUSED/),
+        expect.stringMatching(/^127\.0\.0\.1:\d+: cannot reach the registry: connection refused$/),
       ],
     ] as const;
     for (const [stranger, code, message] of strangers)
@@ -211,7 +211,7 @@ describe('a connection that breaks', () => {
     try {
       await expect(cut.hasBlob('cut/x', digestOf(blob))).rejects.toMatchObject({
         code: 'BKE_REGISTRY_UNREACHABLE',
-        message: expect.stringMatching(/^127\.0\.0\.1:\d+: cannot look for blob sha256:\w+: 127\.0\.0\.1:\d+: \w/),
+        message: expect.stringMatching(/^127\.0\.0\.1:\d+: cannot look for blob sha256:\w+: [a-z]/),
       });
     } finally {
       cut.close();

@@ -104,7 +104,7 @@ describe('keys', () => {
       message: `${join(folder, 'key.pem')} is no Ed25519 public key in PEM form: it holds a private key`,
     });
     await expect(readSigningKey(join(folder, 'none'))).rejects.toMatchObject({
-      message: `${join(folder, 'none')} is no Ed25519 private key in PEM form: there is no such file`,
+      message: `cannot read ${join(folder, 'none')}: there is no such file`,
     });
     await expect(readSigningKey(join(folder, 'key.pub'))).rejects.toMatchObject({ code: 'BKE_KEY_INVALID' });
     await chmod(join(folder, 'key.pem'), 0o640);

@@ -126,7 +126,9 @@ describe('the tar of a bundle', () => {
   it('is never found whole when it was cut off anywhere', async () => {
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 0, max: whole.length - 1 }), async (length) => {
-        await expect(index(whole.subarray(0, length))).rejects.toMatchObject({ code: 'BKE_BUNDLE_TRUNCATED' });
+        // Too short for a first header it could be anything.
+        const code = length < 512 ? 'BKE_BUNDLE_FORMAT' : 'BKE_BUNDLE_TRUNCATED';
+        await expect(index(whole.subarray(0, length))).rejects.toMatchObject({ code });
       }),
       { numRuns: 60 },
     );
@@ -161,16 +163,8 @@ describe('the tar of a bundle', () => {
         'BKE_BUNDLE_TRUNCATED',
         'b.tar is cut off: it has 1600 bytes, but "oci/blobs/x" needs bytes up to 2236',
       ],
-      [
-        Buffer.from('no tar '.repeat(100)),
-        'BKE_BUNDLE_DAMAGED',
-        'b.tar is damaged at byte 0: this is no tar file, so no bundle',
-      ],
-      [
-        Buffer.alloc(0),
-        'BKE_BUNDLE_TRUNCATED',
-        'b.tar is cut off: it has 0 bytes, but the next header needs bytes up to 512',
-      ],
+      [Buffer.from('no tar '.repeat(100)), 'BKE_BUNDLE_FORMAT', 'b.tar is no bundle: it is no tar file'],
+      [Buffer.alloc(0), 'BKE_BUNDLE_FORMAT', 'b.tar is no bundle: it has 0 bytes'],
       [
         archive([
           { name: 'a', content: Buffer.from('1') },
