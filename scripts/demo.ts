@@ -34,8 +34,10 @@ async function demo(): Promise<void> {
   await testbed(['up', host]);
   await testbed(['prepare', host]);
 
-  await on('bke bundle inspect /root/bundle.tar');
-  say('What init would do. A host made here shares the kernel of this machine, so what init warns of is this machine.');
+  await on('bke bundle inspect /root/bundle.tar --trust-key /root/bundle.pub');
+  say(
+    'What init would do. The host runs on the kernel of this machine: a warning of control groups v1 is about this machine.',
+  );
   await on(`bke init ${initOptions} --dry-run`);
   await on(`bke init ${initOptions} --yes`);
   await on('bke status');
