@@ -11,7 +11,8 @@ import {
   type TestHost,
 } from '../testbed/index.ts';
 import { currentBed } from '../testbed/hosts/bed.ts';
-import { downHosts, listHosts } from '../testbed/hosts/lifecycle.ts';
+import { testHost } from '../testbed/hosts/host.ts';
+import { downHosts, listHosts, upHosts } from '../testbed/hosts/lifecycle.ts';
 import { pidsIn } from '../testbed/hosts/cgroups.ts';
 import { run } from '../testbed/run.ts';
 
@@ -123,6 +124,14 @@ describe('up', () => {
     expect(names).not.toContain('tb2');
     expect(names).toEqual(expect.arrayContaining(['tb1', 'tb3']));
     expect(await host.output('echo still here')).toBe('still here');
+  });
+
+  it('refuses the name of a host that is there to stay, running or off', async () => {
+    const [kept] = await upHosts(bed, ['tb4'], { keep: true });
+    if (kept === undefined) throw new Error('no host came up');
+    await expect(startHosts(['tb4'])).rejects.toThrow('host tb4 is running: down tb4 first, or choose another name');
+    await (await testHost(bed, kept)).kill();
+    await expect(startHosts(['tb4'])).rejects.toThrow('host tb4 is there, switched off: start tb4, or down tb4 first');
   });
 
   it('gives the same name a fresh host, without the files of the last', async () => {
