@@ -16,12 +16,30 @@ export interface OperationSummary {
   readonly events: number;
 }
 
-/** Oldest first. */
-export async function operationSummaries(directory: string | undefined): Promise<OperationSummary[]> {
-  if (directory === undefined) return [];
+/** The newest `most`, oldest first, and how many there are. */
+export async function operationSummaries(
+  directory: string | undefined,
+  most: number,
+): Promise<{ readonly items: readonly OperationSummary[]; readonly kept: number }> {
+  const ids = directory === undefined ? [] : await listJournals(directory);
+  if (directory === undefined || ids.length === 0) return { items: [], kept: 0 };
+  // Ids tell the second only, so all of the second of the oldest wanted one are looked at.
+  const oldest = secondOf(ids[Math.max(0, ids.length - most)] ?? '');
+  const wanted = ids.filter((id) => secondOf(id) >= oldest);
   const summaries: OperationSummary[] = [];
-  for (const id of await listJournals(directory)) summaries.push(await summaryOf(directory, id));
-  return summaries;
+  for (const id of wanted) summaries.push(await summaryOf(directory, id));
+  const ordered = summaries.toSorted((a, b) => compare(a.started, b.started) || compare(a.name, b.name));
+  return { items: ordered.slice(-Math.min(most, ordered.length)), kept: ids.length };
+}
+
+/** 20261130-101500 */
+function secondOf(id: string): string {
+  return id.slice(0, 15);
+}
+
+function compare(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
 }
 
 async function summaryOf(directory: string, id: string): Promise<OperationSummary> {

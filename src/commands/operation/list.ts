@@ -1,17 +1,30 @@
 // bke operation list: what was done from this machine, by its journals.
+import { readInput } from '../../lib/input.ts';
 import type { Command } from '../context.ts';
+
+const mostShown = 20;
 
 export const operationList: Command = {
   path: ['operation', 'list'],
   group: 'bootstrap',
   summary: 'List the operations run from this machine',
-  examples: [{ command: 'bke operation list', says: 'the newest last' }],
+  description:
+    'Reads the journals that bke keeps of the last 200 operations: as root those of this machine, else your own. Shown are the newest 20.',
+  examples: [
+    { command: 'bke operation list', says: 'the newest last' },
+    { command: 'bke operation list --all', says: 'all that are kept' },
+  ],
+  options: [{ type: 'flag', name: 'all', summary: 'all that are kept instead of the newest 20' }],
   output: ['table', 'wide', 'json', 'yaml', 'name'],
-  run: async (context) => {
+  list: true,
+  run: async (context, input) => {
     const { operationSummaries } = await import('./journals.ts');
+    const most = readInput(input).flag('all') ? Number.POSITIVE_INFINITY : mostShown;
+    const { items, kept } = await operationSummaries(context.operationsDirectory, most);
+    if (items.length < kept) context.note(`The newest ${items.length} of ${kept}; --all shows all.`);
     return {
       kind: 'list',
-      items: await operationSummaries(context.operationsDirectory),
+      items,
       columns: [
         { title: 'id', field: 'name' },
         { title: 'action', field: 'action' },

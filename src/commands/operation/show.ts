@@ -12,6 +12,7 @@ export const operationShow: Command = {
   ],
   args: [{ name: 'id', summary: "as 'bke operation list' shows it" }],
   output: ['table', 'json', 'yaml'],
+  list: true,
   run: async (context, input) => {
     const { operationEvents } = await import('./journals.ts');
     return {
