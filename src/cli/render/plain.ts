@@ -8,7 +8,16 @@ import { matchEvent } from './match.ts';
 import type { Renderer } from './renderer.ts';
 import { type ActiveStep, applyEvent, emptyView, type OperationView, stepTitle } from './state.ts';
 import { summaryLines } from './summary.ts';
-import { errorWords, oneLine, operationWords, outcomeWord, prefixOf, progressWords, waitingWords } from './words.ts';
+import {
+  errorWords,
+  oneLine,
+  operationWords,
+  outcomeWord,
+  prefixOf,
+  progressWords,
+  stepWord,
+  waitingWords,
+} from './words.ts';
 
 export interface PlainOptions {
   readonly stream: OutputStream;
@@ -61,7 +70,7 @@ function eventLines(event: OperationEvent, view: OperationView, verbosity: numbe
     'step.finished': (e) => {
       // A dry run has done nothing; its plan tells all.
       if (view.dryRun && verbosity === 0) return [];
-      return step(e, `${e.changed && !view.dryRun ? 'done' : 'nothing to do'} after ${formatDuration(e.durationMs)}`);
+      return step(e, `${stepWord(view, e.changed)} after ${formatDuration(e.durationMs)}`);
     },
     'step.failed': (e) => {
       const word = outcomeWord(e.error.code === 'BKE_CANCELLED' ? 'cancelled' : 'failed');

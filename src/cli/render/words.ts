@@ -47,10 +47,24 @@ export function errorWords(error: ErrorReport): string {
 
 const outcomes: Readonly<Record<Outcome, string>> = { done: 'done', failed: 'FAILED', cancelled: 'stopped' };
 
-/** init of this host done in 3m04s, nothing had to be changed */
-export function finishedWords(what: string, event: EventOf<'operation.finished'>): string {
+/** Operations that only look: that they end well is their result. */
+const found: Readonly<Record<string, string>> = { 'bundle.verify': 'whole' };
+
+/** How a step ended that did not fail. */
+export function stepWord({ action, dryRun }: Pick<OperationView, 'action' | 'dryRun'>, changed: boolean): string {
+  return found[action] ?? (changed && !dryRun ? 'done' : 'nothing to do');
+}
+
+/** init of this host done after 3m04s, nothing had to be changed; bundle.tar is whole, after 4s */
+export function finishedWords(
+  view: Pick<OperationView, 'action' | 'target'>,
+  event: EventOf<'operation.finished'>,
+): string {
+  const time = `after ${formatDuration(event.durationMs)}`;
+  const word = event.outcome === 'done' ? found[view.action] : undefined;
+  if (word !== undefined) return `${view.target} is ${word}, ${time}`;
   const unchanged = event.outcome === 'done' && !event.changed ? ', nothing had to be changed' : '';
-  return `${what} ${outcomes[event.outcome]} after ${formatDuration(event.durationMs)}${unchanged}`;
+  return `${operationWords(view)} ${outcomes[event.outcome]} ${time}${unchanged}`;
 }
 
 export function outcomeWord(outcome: Outcome): string {

@@ -285,6 +285,35 @@ describe('the plain renderer', () => {
     ]);
   });
 
+  it('says of a bundle that was verified that it is whole', () => {
+    const stream = kept();
+    const renderer = plainRenderer({ stream, now: () => new Date(began), verbosity: 0 });
+    const place = { phase: 'bundle', step: 'bundle/verify' };
+    const verified = events(
+      [
+        0,
+        {
+          type: 'operation.started',
+          action: 'bundle.verify',
+          target: 'b.tar',
+          hosts: [],
+          dryRun: false,
+          phases: [{ id: 'bundle', title: 'Verify b.tar' }],
+        },
+      ],
+      [0, { type: 'step.started', ...place, title: 'Verify b.tar', attempt: 1, timeoutMs: 1000 }],
+      [2, { type: 'step.finished', ...place, changed: false, durationMs: 2000 }],
+      [2, { type: 'operation.finished', outcome: 'done', changed: false, hosts: [], next: [], durationMs: 2000 }],
+    );
+    for (const event of verified) renderer.handle(event);
+    renderer.close();
+    const lines = stream
+      .text()
+      .split('\n')
+      .map((line) => line.slice(21));
+    expect(lines.slice(1)).toEqual(['Verify b.tar: whole after 2.0s', 'b.tar is whole, after 2.0s', '']);
+  });
+
   it('tells more with -v and -vv', () => {
     expect(plain(1)).toContain('2026-11-30T10:15:02Z start the registry: begins, at most 5m00s');
     expect(plain(1).join('\n')).not.toContain('push images');
