@@ -80,7 +80,7 @@ function globalsOf(spec: Spec, values: InputReader): GlobalValues {
   return {
     // A command without formats may have an --output of its own.
     output: spec.output?.length === 0 ? undefined : outputFormat(spec, values.text('output')),
-    headers: values.flag('headers'),
+    headers: spec.list !== true || values.flag('headers'),
     quiet: values.flag('quiet'),
     verbose: values.count('verbose'),
     progress: progressModes.find((known) => known === mode) ?? 'auto',

@@ -1,6 +1,6 @@
 // The options a command knows, by every spelling.
 import type { CommandSpec, OptionSpec } from '../lib/command.ts';
-import { globalOptions } from '../lib/global-options.ts';
+import { globalOptionsOf } from '../lib/global-options.ts';
 
 /** A spelling found: which option it is, and whether it turns a flag off. */
 export interface KnownOption {
@@ -15,12 +15,11 @@ export interface OptionIndex {
   readonly short: ReadonlyMap<string, KnownOption>;
 }
 
-type Spec = Pick<CommandSpec<never>, 'options' | 'output'>;
+type Spec = Pick<CommandSpec<never>, 'options' | 'output' | 'list'>;
 
 /** Its own options, then the global ones. */
 export function optionsOf(spec: Spec | undefined): readonly OptionSpec[] {
-  const globals = globalOptions.filter((option) => option.name !== 'output' || spec?.output?.length !== 0);
-  return [...(spec?.options ?? []), ...globals];
+  return [...(spec?.options ?? []), ...globalOptionsOf(spec)];
 }
 
 /** `--all`, or `--no-color` where the option is on unless turned off. */

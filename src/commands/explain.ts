@@ -14,8 +14,16 @@ export const explain: Command = {
     { command: 'bke explain BKE_TIMEOUT', says: 'one error' },
     { command: 'bke explain', says: 'all error codes' },
   ],
-  args: [{ name: 'code', summary: 'an error code, as it stands in brackets after "error"', optional: true }],
+  args: [
+    {
+      name: 'code',
+      summary: 'an error code, as it stands in brackets after "error"',
+      optional: true,
+      suggestions: Object.keys(errorTable),
+    },
+  ],
   output: ['table', 'json', 'yaml', 'name'],
+  list: true,
   run: async (context, input) => {
     const typed = readInput(input).text('code');
     if (typed !== undefined) return { kind: 'object', ...explained(typed, context.textWidth) };
@@ -36,7 +44,8 @@ function explained(typed: string, width: number): { value: object; text: string 
   const wanted = typed.toUpperCase().replace(/^ERROR\[|\]$/g, '');
   const entry = Object.entries(errorTable).find(([code]) => code === wanted);
   if (entry === undefined) {
-    const meant = nearest(wanted, Object.keys(errorTable));
+    const codes = Object.keys(errorTable);
+    const meant = nearest(wanted, codes) ?? nearest(`BKE_${wanted.replace(/^BKE_?/, '')}`, codes);
     throw new BkeError('BKE_USAGE', `there is no error code '${typed}'`, {
       hint: meant === undefined ? `'bke explain' lists all codes.` : `Did you mean 'bke explain ${meant}'?`,
     });

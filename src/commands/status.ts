@@ -26,6 +26,7 @@ export const status: Command = {
     { command: 'bke status -o json', says: 'the same for programs, and what was loaded and who signed it' },
   ],
   output: ['table', 'wide', 'json', 'yaml', 'name'],
+  list: true,
   run: async (context) => {
     const { readStatus } = await import('../tasks/services/status.ts');
     const host = await context.openLocalHost();

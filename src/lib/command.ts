@@ -7,6 +7,8 @@ export interface ArgumentSpec {
   readonly variadic?: boolean;
   /** Accepted words; others are refused. */
   readonly choices?: readonly string[];
+  /** Words that completion offers; others are accepted too. */
+  readonly suggestions?: readonly string[] | (() => readonly string[]);
 }
 
 interface OptionBase {
@@ -88,6 +90,8 @@ export interface CommandSpec<Context> {
   readonly hidden?: boolean;
   /** The formats -o accepts, the first is the default. Absent: the command acts, and -o json writes its events to stdout. Empty: there is no -o. */
   readonly output?: readonly OutputFormat[];
+  /** It prints a list, so that --no-headers means something. */
+  readonly list?: boolean;
   /** Loads what it needs with `await import()`: start-up must not pay for other commands. */
   readonly run: (context: Context, input: CommandInput) => Promise<CommandResult>;
 }

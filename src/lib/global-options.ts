@@ -1,5 +1,5 @@
 // The options every command takes; parser, help and completion read them from here.
-import type { OptionSpec, OutputFormat } from './command.ts';
+import type { CommandSpec, OptionSpec, OutputFormat } from './command.ts';
 
 export const progressModes = ['auto', 'tty', 'plain', 'json'] as const;
 type ProgressMode = (typeof progressModes)[number];
@@ -37,4 +37,12 @@ export interface GlobalValues {
   readonly progress: ProgressMode;
   readonly color: boolean;
   readonly input: boolean;
+}
+
+/** Those that mean something to a command; of all commands where none is named yet. */
+export function globalOptionsOf(spec: Pick<CommandSpec<never>, 'output' | 'list'> | undefined): readonly OptionSpec[] {
+  return globalOptions.filter(({ name }) => {
+    if (name === 'output') return spec?.output?.length !== 0;
+    return name !== 'headers' || spec === undefined || spec.list === true;
+  });
 }

@@ -90,6 +90,7 @@ export function fakeCommands(): FakeCommands {
         { name: 'more', summary: 'more bundles', optional: true, variadic: true },
       ],
       output: ['table', 'wide', 'json', 'yaml', 'name'],
+      list: true,
       run: async (_context, input) => {
         runs.push({ path: 'bundle verify', input });
         return {

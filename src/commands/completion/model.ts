@@ -1,6 +1,6 @@
 // What completion scripts are made from: every command with its options, as words.
 import type { CommandSpec, OptionSpec } from '../../lib/command.ts';
-import { globalOptions } from '../../lib/global-options.ts';
+import { globalOptionsOf } from '../../lib/global-options.ts';
 
 export interface CompletedOption {
   /** --output */
@@ -44,17 +44,22 @@ export function completionModel(commands: readonly CommandSpec<never>[]): Comple
 
 function completedCommand(spec: CommandSpec<never>): CompletedCommand {
   const formats = spec.output ?? ['json'];
-  const globals = globalOptions.flatMap((option): CompletedOption[] => {
-    if (option.name !== 'output') return [completedOption(option)];
-    return formats.length === 0 ? [] : [{ ...completedOption(option), value: formats }];
+  const globals = globalOptionsOf(spec).map((option): CompletedOption => {
+    return option.name === 'output' ? { ...completedOption(option), value: formats } : completedOption(option);
   });
   const own = (spec.options ?? []).filter((option) => option.hidden !== true).map(completedOption);
   return {
     path: spec.path.join(' '),
     summary: spec.summary,
     options: [...own, ...globals],
-    argument: spec.args?.[0]?.choices ?? [],
+    argument: firstArgumentWords(spec),
   };
+}
+
+function firstArgumentWords(spec: CommandSpec<never>): readonly string[] {
+  const [first] = spec.args ?? [];
+  const words = first?.choices ?? first?.suggestions;
+  return typeof words === 'function' ? words() : (words ?? []);
 }
 
 function completedOption(option: OptionSpec): CompletedOption {

@@ -3,7 +3,7 @@ import { BkeError } from '../../lib/errors.ts';
 import { readInput } from '../../lib/input.ts';
 import { nearest } from '../../lib/suggest.ts';
 import type { Command } from '../context.ts';
-import { commandHelp, type HelpStyle, nounHelp, plainHelp, programHelp } from './render.ts';
+import { commandHelp, type HelpStyle, nounHelp, plainHelp, programHelp, topicsHelp } from './render.ts';
 import { findTopic, topics } from './topics.ts';
 
 /** @param commands the whole table, asked for when it is complete: this command is in it. */
@@ -17,13 +17,26 @@ export function helpCommand(commands: () => readonly Command[]): Command {
       { command: 'bke help init', says: 'one command' },
       { command: 'bke help exit-codes', says: 'a topic' },
     ],
-    args: [{ name: 'word', summary: 'a command or a topic', optional: true, variadic: true }],
+    args: [
+      {
+        name: 'word',
+        summary: 'a command or a topic',
+        optional: true,
+        variadic: true,
+        suggestions: () => helpWords(commands()),
+      },
+    ],
     output: [],
     run: async ({ textWidth }, input) => ({
       kind: 'text',
       text: helpText(readInput(input).texts('word'), commands(), { ...plainHelp, width: textWidth }),
     }),
   };
+}
+
+function helpWords(commands: readonly Command[]): string[] {
+  const shown = commands.filter((command) => command.hidden !== true).map(({ path }) => path[0] ?? '');
+  return [...new Set([...shown, ...topics.map(({ name }) => name)])];
 }
 
 /** @throws BkeError BKE_UNKNOWN_COMMAND */
@@ -34,12 +47,12 @@ export function helpText(words: readonly string[], commands: readonly Command[],
   if (exact !== undefined) return commandHelp(exact, style);
   if (commands.some((command) => command.path.join(' ').startsWith(`${wanted} `)))
     return nounHelp(words, commands, style);
+  if (wanted === 'topics') return topicsHelp(style);
   const topic = findTopic(wanted);
   if (topic !== undefined) return `${style.strong(topic.title)}\n\n${topic.text}\n`;
-  const meant = nearest(wanted, [
-    ...commands.map((command) => command.path.join(' ')),
-    ...topics.map(({ name }) => name),
-  ]);
+  const paths = commands.filter((command) => command.hidden !== true).map((command) => command.path.join(' '));
+  const meant =
+    paths.find((path) => path.endsWith(` ${wanted}`)) ?? nearest(wanted, [...paths, ...topics.map(({ name }) => name)]);
   const all = `'bke help' lists all commands and topics.`;
   throw new BkeError('BKE_UNKNOWN_COMMAND', `there is no command or topic '${wanted}'`, {
     hint: meant === undefined ? all : `Did you mean 'bke help ${meant}'? ${all}`,

@@ -1,7 +1,7 @@
 // Help texts from the command table: examples first, then arguments and options.
 import type { CommandSpec, OptionSpec } from '../../lib/command.ts';
 import { formatDuration } from '../../lib/duration.ts';
-import { globalOptions } from '../../lib/global-options.ts';
+import { globalOptionsOf } from '../../lib/global-options.ts';
 import { listed, padEnd, textWidth, wrap } from '../../lib/text.ts';
 import { topics } from './topics.ts';
 import { argumentShown, usageLine } from './usage.ts';
@@ -59,17 +59,32 @@ export function nounHelp(path: readonly string[], commands: readonly Spec[], sty
   return `${section(`Commands of bke ${path.join(' ')}`, rows, style)}\n'bke help ${path.join(' ')} COMMAND' tells more about one.\n`;
 }
 
+/** What there is help about that is no command. */
+export function topicsHelp(style: HelpStyle): string {
+  return section(
+    'Topics',
+    table(
+      topics.map(({ name, title }): Row => [`bke help ${name}`, title]),
+      style,
+    ),
+    style,
+  );
+}
+
 /** Everything about one command. */
 export function commandHelp(command: Spec, style: HelpStyle): string {
   const parts = [`${command.summary}.\n`];
   if (command.examples.length > 0) {
-    const lines = command.examples.flatMap(({ command: line, says }) => [style.faint(`  # ${says}`), `  ${line}`]);
+    const lines = command.examples.flatMap(({ command: line, says }) => [
+      style.faint(`  # ${says}`),
+      ...commandLines(line, style.width),
+    ]);
     parts.push(section('Examples', lines, style));
   }
   if (command.description !== undefined) {
     parts.push(`${wrap(command.description, style.width).join('\n')}\n`);
   }
-  parts.push(section('Usage', [`  ${usageLine(command)}`], style));
+  parts.push(section('Usage', commandLines(usageLine(command), style.width), style));
   const args = command.args ?? [];
   if (args.length > 0) {
     const rows = args.map((argument): Row => [argumentShown(argument), argument.summary]);
@@ -83,10 +98,8 @@ export function commandHelp(command: Spec, style: HelpStyle): string {
 
 function globalRows(command: Spec): Row[] {
   const formats = command.output ?? ['json'];
-  return globalOptions.flatMap((option): Row[] => {
-    if (option.name !== 'output')
-      return option.name === 'headers' && !formats.includes('table') ? [] : [optionRow(option)];
-    if (formats.length === 0) return [];
+  return globalOptionsOf(command).flatMap((option): Row[] => {
+    if (option.name !== 'output') return [optionRow(option)];
     const [form] = optionRow(option);
     if (command.output === undefined) return [[form, 'json: events to standard output, one JSON object per line']];
     return [[form, `${listed(formats, 'or')} (${formats[0]})`]];
@@ -116,6 +129,12 @@ function shownDefault(type: OptionSpec['type'], value: string | number): string 
 
 function shortForm(command: Spec): string {
   return ['bke', ...command.path, ...(command.args ?? []).map(argumentShown)].join(' ');
+}
+
+/** A line for a shell; where it is too long, as several that the shell reads as one. */
+function commandLines(line: string, width: number): string[] {
+  const parts = wrap(line, width - 6);
+  return parts.map((part, i) => `${i === 0 ? '  ' : '    '}${part}${i < parts.length - 1 ? ' \\' : ''}`);
 }
 
 function section(title: string, lines: readonly string[], style: HelpStyle): string {

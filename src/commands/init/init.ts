@@ -9,12 +9,12 @@ export const init: Command = {
   description:
     'Starts the image registry, the file repository and the chart repository from a bundle, and containerd that pulls from them. Needs no internet. Running it again changes only what is not so yet; stopped at any point, running it again goes on from there. Everything it changes is recorded, and `bke reset --all --mount` takes it away again.',
   examples: [
-    { command: 'bke init --bundle bundle.tar', says: 'show what will be done, ask, do it' },
+    { command: 'bke init --bundle bundle.tar --trust-key release.pub', says: 'show what will be done, ask, do it' },
     {
-      command: 'bke init --bundle bundle.tar --yes --host-ip 10.0.0.5',
+      command: 'bke init --bundle bundle.tar --trust-key release.pub --yes --host-ip 10.0.0.5',
       says: 'for scripts, with the address others reach this host by',
     },
-    { command: 'bke init --bundle bundle.tar --dry-run', says: 'list every change, make none' },
+    { command: 'bke init --bundle bundle.tar --trust-key release.pub --dry-run', says: 'list every change, make none' },
     { command: 'bke init', says: 'put right what was changed by hand, with what was loaded before' },
   ],
   options: initOptions,

@@ -4,6 +4,23 @@ import type { OptionSpec } from '../../lib/command.ts';
 import type { InputReader } from '../../lib/input.ts';
 import { trustOptions } from '../bundle/options.ts';
 
+/** Of src/tasks/preflight/run.ts, which the declaration of a command must not load. */
+export const checkNames = [
+  'root',
+  'platform',
+  'libraries',
+  'systemd',
+  'hostname',
+  'clock',
+  'cgroup',
+  'tools',
+  'ports',
+  'disk-space',
+  'data-dir',
+  'container-runtime',
+  'firewall',
+];
+
 export const initOptions: readonly OptionSpec[] = [
   { name: 'config', type: 'path', placeholder: 'FILE', summary: 'bootstrap.yaml; options win over it' },
   {
@@ -67,7 +84,14 @@ export const initOptions: readonly OptionSpec[] = [
     placeholder: 'DIR',
     summary: 'images, files and charts (default: $BKE_WORKSPACE or /var/lib/bke/services)',
   },
-  { name: 'ignore-check', type: 'text', placeholder: 'NAME', repeatable: true, summary: 'leave a preflight check out' },
+  {
+    name: 'ignore-check',
+    type: 'text',
+    placeholder: 'NAME',
+    choices: checkNames,
+    repeatable: true,
+    summary: 'leave a preflight check out',
+  },
   { name: 'dry-run', type: 'flag', summary: 'show what would be done and change nothing' },
   { name: 'yes', short: 'y', type: 'flag', aliases: ['confirm'], summary: 'do not ask' },
 ];

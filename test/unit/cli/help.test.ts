@@ -2,6 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { commands as realCommands } from '../../../src/cli/table.ts';
 import { optionsOf } from '../../../src/cli/options.ts';
 import { helpCommand } from '../../../src/commands/help/help.ts';
+import { topics } from '../../../src/commands/help/topics.ts';
+import { checkNames } from '../../../src/commands/init/options.ts';
+import { checks } from '../../../src/tasks/preflight/run.ts';
 import { fakeCommands } from '../../fakes/commands.ts';
 import { runCli } from '../../fakes/cli.ts';
 
@@ -21,12 +24,36 @@ describe('help', () => {
     await expect(stdout).toMatchFileSnapshot(`golden/help-${name}.txt`);
   });
 
-  it('is never wider than the terminal', async () => {
-    for (const argv of [[], ['help', 'output'], ...realCommands.map((command) => [...command.path, '--help'])]) {
+  it('is never wider than 100 columns', async () => {
+    const pages = [[], ['help', 'topics'], ...topics.map(({ name }) => ['help', name])];
+    for (const argv of [...pages, ...realCommands.map((command) => [...command.path, '--help'])]) {
       const { stdout } = await runCli(argv);
-      const indented = stdout.split('\n').filter((line) => line.length > 100 && !line.startsWith('  bke '));
-      if (argv[0] !== 'help') expect(indented).toEqual([]);
+      expect(stdout.split('\n').filter((line) => line.length > 100)).toEqual([]);
     }
+  });
+
+  it('breaks a long example so that a shell still reads it as one line', async () => {
+    const { stdout } = await runCli(['bundle', 'load', '--help']);
+    expect(stdout).toMatch(/^  bke bundle load bundle\.tar --registry .* \\\n    \S.*$/m);
+  });
+
+  it.each([
+    [['help', 'verify'], "Did you mean 'bke help bundle verify'?"],
+    [['explain', 'TIMEOUT'], "Did you mean 'bke explain BKE_TIMEOUT'?"],
+    [['explain', 'bke_timout'], "Did you mean 'bke explain BKE_TIMEOUT'?"],
+  ])('suggests what bke %j meant', async (argv, hint) => {
+    expect((await runCli(argv)).stderr).toContain(hint);
+  });
+
+  it('lists its topics', async () => {
+    const { stdout } = await runCli(['help', 'topics']);
+    for (const { name } of topics) expect(stdout).toContain(`bke help ${name} `);
+  });
+
+  it('offers --no-headers only where a list is printed', async () => {
+    expect((await runCli(['status', '--help'])).stdout).toContain('--no-headers');
+    expect((await runCli(['version', '--help'])).stdout).not.toContain('--no-headers');
+    expect((await runCli(['version', '--no-headers'])).code).toBe(2);
   });
 
   it('shows hidden commands to nobody who does not know them', async () => {
@@ -34,7 +61,7 @@ describe('help', () => {
     expect((await runCli(['secret', '--help'], { commands })).stdout).toContain('bke secret');
   });
 
-  it.each(['exit-codes', 'output', 'progress', 'environment', 'version', 'operation'])('bke help %s', async (word) => {
+  it.each([...topics.map(({ name }) => name), 'version', 'operation'])('bke help %s', async (word) => {
     const { code, stdout } = await runCli(['help', word]);
     expect(code).toBe(0);
     expect(stdout.split('\n').length).toBeGreaterThan(4);
@@ -54,6 +81,10 @@ describe('help', () => {
 });
 
 describe('the command table', () => {
+  it('names every check that may be ignored', () => {
+    expect(checkNames).toEqual(checks.map(({ name }) => name));
+  });
+
   it('names each command, option and alias once', () => {
     const paths = realCommands.map((command) => command.path.join(' '));
     expect(new Set(paths).size).toBe(paths.length);

@@ -26,8 +26,8 @@ async function scriptFile(shell: string, table = commands): Promise<string> {
 }
 
 /** What bash itself would offer for the words, the last of which is being typed. */
-async function inBash(words: readonly string[]): Promise<string[]> {
-  const path = await scriptFile('bash');
+async function inBash(words: readonly string[], table = commands): Promise<string[]> {
+  const path = await scriptFile('bash', table);
   const program = `source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _bke; printf '%s\\n' "\${COMPREPLY[@]}"`;
   const { stdout } = await exec('bash', ['-c', program, 'bash', path, ...words], { cwd: directory });
   return stdout.split('\n').filter((line) => line !== '');
@@ -67,6 +67,15 @@ describe('completion in bash', () => {
     [['bke', 'init', '--host-'], ['--host-ip']],
   ])('%j', async (words, wanted) => {
     expect(await inBash(words)).toEqual(wanted);
+  });
+
+  it.each([
+    [['bke', 'help', 'bu'], ['bundle']],
+    [['bke', 'help', 'exit'], ['exit-codes']],
+    [['bke', 'explain', 'BKE_TIME'], ['BKE_TIMEOUT']],
+    [['bke', 'init', '--ignore-check', 'fire'], ['firewall']],
+  ])('of the real commands: %j', async (words, wanted) => {
+    expect(await inBash(words, [...realCommands])).toEqual(wanted);
   });
 
   it('parses', async () => {
