@@ -1,6 +1,7 @@
 // Logging in to a registry: basic, or a token from the server its challenge names (Docker token authentication).
 import { z } from 'zod';
 import { BkeError } from '../../lib/errors.ts';
+import { tryJson } from '../../lib/try-json.ts';
 import { discard, type Exchange, exchange, readBody } from './http.ts';
 
 const tokenAnswer = z.object({ token: z.string().optional(), access_token: z.string().optional() });
@@ -99,8 +100,11 @@ export class RegistryLogin {
         },
       );
     }
-    const answer = tokenAnswer.parse(JSON.parse((await readBody(response, url)).toString('utf8')));
-    const token = answer.token ?? answer.access_token;
+    const answer = tokenAnswer.safeParse(tryJson((await readBody(response, url)).toString('utf8')));
+    // What came instead may have a token in it: it is not shown.
+    if (!answer.success)
+      throw new BkeError('BKE_REGISTRY_LOGIN', `${url.host} gives no token for ${scope}: no JSON of one`);
+    const token = answer.data.token ?? answer.data.access_token;
     return token === undefined ? undefined : `Bearer ${token}`;
   }
 }

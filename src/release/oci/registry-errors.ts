@@ -1,6 +1,7 @@
 // What a registry's refusal means: status and its own message, with registry and repository.
 import { z } from 'zod';
 import { BkeError } from '../../lib/errors.ts';
+import { tryJson } from '../../lib/try-json.ts';
 import { NetworkError } from './http.ts';
 
 const registryError = z.object({
@@ -45,14 +46,6 @@ function ownMessage(body: Buffer): string {
   const parsed = errorBody.safeParse(tryJson(text));
   if (parsed.success) return parsed.data.errors.map(oneError).join('; ');
   return text.replaceAll(/\s+/g, ' ').trim().slice(0, 200);
-}
-
-function tryJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined; // a proxy's page, say
-  }
 }
 
 function oneError({ code, message, detail }: RegistryError): string {

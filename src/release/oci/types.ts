@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { BkeError } from '../../lib/errors.ts';
 import type { Digest } from '../../lib/digest.ts';
+import { tryJson } from '../../lib/try-json.ts';
 import { digest } from '../manifest.ts';
 
 export const mediaType = {
@@ -81,23 +82,15 @@ export function parseManifest(stored: StoredManifest, what: string): ParsedManif
 
 /** The media type a manifest gives itself, for sources that don't tell it otherwise. */
 export function ownMediaType(bytes: Buffer): string {
-  const value: unknown = tryJson(bytes);
+  const value: unknown = tryJson(bytes.toString('utf8'));
   if (typeof value !== 'object' || value === null) return 'unknown';
   if ('mediaType' in value && typeof value.mediaType === 'string') return value.mediaType;
   if ('manifests' in value) return mediaType.ociIndex;
   return 'layers' in value ? mediaType.ociManifest : 'unknown';
 }
 
-function tryJson(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(bytes.toString('utf8'));
-  } catch {
-    return undefined;
-  }
-}
-
 function parseJson(stored: StoredManifest, what: string): unknown {
-  const value = tryJson(stored.bytes);
+  const value = tryJson(stored.bytes.toString('utf8'));
   if (value === undefined) throw new BkeError('BKE_IMAGE_UNUSABLE', `${what}: manifest ${stored.digest} is no JSON`);
   return value;
 }
