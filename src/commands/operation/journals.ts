@@ -11,7 +11,10 @@ export interface OperationSummary {
   readonly target: string;
   /** 'not finished' while it runs, and where its process died. */
   readonly outcome: string;
+  /** RFC 3339, with milliseconds: their order within a second. */
   readonly started: string;
+  /** The same for people. */
+  readonly when: string;
   readonly took: string;
   readonly events: number;
 }
@@ -51,7 +54,9 @@ async function summaryOf(directory: string, id: string): Promise<OperationSummar
     last = event;
     events += 1;
   }
-  return { name: id, ...beginning(first), ...ending(last), started: first?.time ?? '', events };
+  const started = first?.time ?? '';
+  const when = started.replace(/\.\d+Z$/, 'Z');
+  return { name: id, ...beginning(first), ...ending(last), started, when, events };
 }
 
 function beginning(first: OperationEvent | undefined): { action: string; target: string } {
@@ -61,7 +66,7 @@ function beginning(first: OperationEvent | undefined): { action: string; target:
 
 function ending(last: OperationEvent | undefined): { outcome: string; took: string } {
   if (last?.type !== 'operation.finished') return { outcome: 'not finished', took: '' };
-  return { outcome: last.outcome, took: formatDuration(last.durationMs) };
+  return { outcome: last.outcome, took: last.durationMs < 50 ? '<0.1s' : formatDuration(last.durationMs) };
 }
 
 /**

@@ -30,7 +30,7 @@ export const operationList: Command = {
         { title: 'action', field: 'action' },
         { title: 'target', field: 'target' },
         { title: 'outcome', field: 'outcome' },
-        { title: 'started', field: 'started' },
+        { title: 'started', field: 'when' },
         { title: 'took', field: 'took' },
         { title: 'events', field: 'events', wide: true },
       ],
