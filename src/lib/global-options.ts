@@ -4,7 +4,7 @@ import type { CommandSpec, OptionSpec, OutputFormat } from './command.ts';
 export const progressModes = ['auto', 'tty', 'plain', 'json'] as const;
 type ProgressMode = (typeof progressModes)[number];
 
-export const globalOptions = [
+const globalOptions = [
   {
     type: 'text',
     name: 'output',

@@ -163,8 +163,11 @@ describe('the tar of a bundle', () => {
         'BKE_BUNDLE_TRUNCATED',
         'b.tar is cut off: it has 1600 bytes, but "oci/blobs/x" needs bytes up to 2236',
       ],
-      [Buffer.from('no tar '.repeat(100)), 'BKE_BUNDLE_DAMAGED',
-        'b.tar is damaged at byte 0: this is no tar file, so no bundle'],
+      [
+        Buffer.from('no tar '.repeat(100)),
+        'BKE_BUNDLE_DAMAGED',
+        'b.tar is damaged at byte 0: this is no tar file, so no bundle',
+      ],
       [Buffer.alloc(0), 'BKE_BUNDLE_FORMAT', 'b.tar is no bundle: it has 0 bytes'],
       [
         archive([
