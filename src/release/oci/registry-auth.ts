@@ -100,11 +100,13 @@ export class RegistryLogin {
         },
       );
     }
-    const answer = tokenAnswer.safeParse(tryJson((await readBody(response, url)).toString('utf8')));
-    // What came instead may have a token in it: it is not shown.
-    if (!answer.success)
-      throw new BkeError('BKE_REGISTRY_LOGIN', `${url.host} gives no token for ${scope}: no JSON of one`);
-    const token = answer.data.token ?? answer.data.access_token;
+    const token = tokenOf((await readBody(response, url)).toString('utf8'));
     return token === undefined ? undefined : `Bearer ${token}`;
   }
+}
+
+/** undefined where the answer has none; the answer itself is never shown. */
+function tokenOf(answer: string): string | undefined {
+  const { data } = tokenAnswer.safeParse(tryJson(answer));
+  return data?.token ?? data?.access_token;
 }
