@@ -1,19 +1,24 @@
 // Files that are whole or not there: written beside their place, synced, renamed.
 import { randomBytes } from 'node:crypto';
-import { type FileHandle, open, readdir, rename, rm } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import type { Stats } from 'node:fs';
+import { type FileHandle, lstat, open, readdir, readlink, realpath, rename, rm } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
 import { isErrno } from './errno.ts';
+import { BkeError } from './errors.ts';
+import { fileType } from './plain-file.ts';
 
 /**
  * Gives `write` a new file (readable too) in the folder of `path`; when it returns, the file is synced and renamed into place, when it throws, removed.
- * What a killed run left of the same file is removed first.
+ * What a killed run left of the same file is removed first. A symbolic link is replaced and not followed: who means its target asks `writeTarget`.
  * @param mode exact permission bits, whatever the umask.
+ * @throws BkeError BKE_USAGE where a directory, device, pipe or socket is at `path`; it is left as it is.
  */
 export async function writeAtomically(
   path: string,
   mode: number,
   write: (file: FileHandle) => Promise<void>,
 ): Promise<void> {
+  await requireReplaceable(path);
   await removeDeadDrafts(path);
   const draft = join(dirname(path), `.${basename(path)}.${process.pid}-${randomBytes(4).toString('hex')}.tmp`);
   try {
@@ -25,12 +30,52 @@ export async function writeAtomically(
     } finally {
       await file.close();
     }
+    // Writing may have taken long: what came to be there meanwhile is not lost either.
+    await requireReplaceable(path);
     await rename(draft, path);
   } catch (thrown) {
     await rm(draft, { force: true });
     throw thrown;
   }
   await syncDirectory(dirname(path));
+}
+
+/** A loop of links ends here, as in Linux (path_resolution(7)). */
+const mostLinks = 40;
+
+/**
+ * Where a file that a person names is really written: behind symbolic links, also one whose target is not there yet.
+ * @throws BkeError BKE_USAGE where something else than a plain file is there.
+ */
+export async function writeTarget(path: string): Promise<string> {
+  let target = path;
+  for (let link = 0; link < mostLinks; link += 1) {
+    const found = await lstatOrNothing(target);
+    if (found?.isSymbolicLink() !== true) {
+      await requireReplaceable(target);
+      return target;
+    }
+    // `..` in a link starts at the real folder it lies in.
+    target = resolve(await realpath(dirname(target)), await readlink(target));
+  }
+  throw new BkeError('BKE_USAGE', `cannot write ${path}: it is a symbolic link that leads to itself`);
+}
+
+async function requireReplaceable(path: string): Promise<void> {
+  const found = await lstatOrNothing(path);
+  if (found === undefined || found.isFile() || found.isSymbolicLink()) return;
+  throw new BkeError('BKE_USAGE', `cannot write ${path}: ${fileType(found)} is there`, {
+    hint: 'Name a file that is not there yet, or one that may be replaced.',
+  });
+}
+
+async function lstatOrNothing(path: string): Promise<Stats | undefined> {
+  try {
+    return await lstat(path);
+  } catch (thrown) {
+    if (isErrno(thrown, 'ENOENT')) return undefined;
+    throw thrown;
+  }
 }
 
 async function removeDeadDrafts(path: string): Promise<void> {

@@ -16,6 +16,7 @@ export async function runBuild(context: CommandContext, input: CommandInput): Pr
   const read = readInput(input);
   const output = read.requiredText('output');
   const options = await buildOptions(context, read);
+  const trust = options.signKey === undefined ? '--allow-unsigned' : '--trust-key PUBLIC_KEY';
   const built = await runBundleWork(context, {
     action: 'bundle.build',
     target: output,
@@ -23,7 +24,7 @@ export async function runBuild(context: CommandContext, input: CommandInput): Pr
     unit: (progress) => ('phase' in progress && progress.phase === 'resolve' ? 'items' : 'bytes'),
     run: (tools) => buildBundle({ ...options, ...tools }),
     changed: () => true,
-    next: [`bke bundle verify ${output}`, `bke init --bundle ${output}`],
+    next: [`bke bundle verify ${output} ${trust}`, `bke init --bundle ${output} ${trust}`],
   });
   return { kind: 'text', text: `${hexOf(built.digest)}  ${output}\n` };
 }
@@ -35,11 +36,18 @@ async function buildOptions(
   const file = read.requiredText('file');
   const manifest = await loadManifest(resolve(context.cwd, file), file);
   const signKey = read.text('signKey');
-  const ca = await readCertificates(context, read.texts('ca'));
+  const caFiles = read.texts('ca');
+  const ca = await readCertificates(context, caFiles);
+  const inputs = [
+    { path: file, what: 'the release manifest' },
+    ...(signKey === undefined ? [] : [{ path: signKey, what: 'the signing key' }]),
+    ...caFiles.map((path) => ({ path, what: 'a CA certificate' })),
+  ];
   return {
     manifest,
     folder: dirname(resolve(context.cwd, file)),
     output: resolve(context.cwd, read.requiredText('output')),
+    inputs: inputs.map(({ path, what }) => ({ path: resolve(context.cwd, path), what })),
     platforms: platformsOf(read),
     cacheDir: cacheDir(context, read),
     proxyEnv: context.env,

@@ -16,6 +16,7 @@ import { layoutSource } from '../sources/layout.ts';
 import { registrySource } from '../sources/registry.ts';
 import { urlBlob } from '../sources/url.ts';
 import type { BundleDescription } from './description.ts';
+import { type BuildInput, chooseOutput } from './output.ts';
 import { type Progress, reporter } from './progress.ts';
 import { resolveArtifacts } from './resolve.ts';
 import type { Sources } from './wanted.ts';
@@ -26,6 +27,8 @@ export interface BuildOptions {
   /** Folder that relative paths in the manifest start from. */
   readonly folder: string;
   readonly output: string;
+  /** Files beside the manifest's sources that the output must not be: the manifest itself, keys, certificates. */
+  readonly inputs?: readonly BuildInput[];
   /** Fewer than the manifest's; without it all of them. */
   readonly platforms?: readonly Platform[];
   readonly signKey?: KeyObject;
@@ -52,6 +55,12 @@ export interface BuiltBundle extends Content {
 export async function buildBundle(options: BuildOptions): Promise<BuiltBundle> {
   const { manifest, signKey, signal } = options;
   const platforms = chosenPlatforms(manifest, options.platforms);
+  const output = await chooseOutput({
+    path: options.output,
+    inputs: options.inputs ?? [],
+    manifest,
+    folder: options.folder,
+  });
   await using sources = openSources(options);
   const report = reporter(options.onProgress);
   const total = manifest.spec.artifacts.length;
@@ -70,7 +79,7 @@ export async function buildBundle(options: BuildOptions): Promise<BuiltBundle> {
     blobs: blobList(blobs),
   };
   const content = await writeBundle(
-    options.output,
+    output,
     { description, blobs, signKey },
     {
       signal,
@@ -140,11 +149,8 @@ function clientFor(reference: string, clients: Map<string, RegistryClient>, opti
 async function localFile({ file = '', digest }: Source, folder: string): Promise<BlobOrigin> {
   const path = resolve(folder, file);
   const content = await contentOf(path).catch((cause: unknown) => {
-    const why = isErrno(cause, 'EISDIR')
-      ? 'it is a folder'
-      : isErrno(cause, 'EACCES')
-        ? 'you may not read it'
-        : String(cause);
+    if (cause instanceof BkeError) throw cause;
+    const why = isErrno(cause, 'EACCES') ? 'you may not read it' : String(cause);
     throw new BkeError('BKE_ARTIFACT_UNUSABLE', `cannot read ${path}: ${why}`, { cause });
   });
   if (content === undefined) throw new BkeError('BKE_ARTIFACT_UNUSABLE', `there is no file ${path}`);

@@ -7,6 +7,7 @@ import { namingFullDisk, requireFreeSpace } from '../../lib/disk.ts';
 import { isErrno } from '../../lib/errno.ts';
 import { BkeError } from '../../lib/errors.ts';
 import { fileChunks } from '../../lib/file-range.ts';
+import { openPlainFile } from '../../lib/plain-file.ts';
 import { type BlobOrigin, fileOrigin } from './blob-origin.ts';
 
 export interface RemoteBlob {
@@ -88,10 +89,10 @@ async function hashPart(file: FileHandle, hash: Hash): Promise<number> {
   return size;
 }
 
-/** undefined where there is no such file. */
+/** undefined where there is no such file. @throws BkeError BKE_ARTIFACT_UNUSABLE where it is no plain file. */
 export async function contentOf(path: string): Promise<Content | undefined> {
   try {
-    const file = await open(path, 'r');
+    const file = await openPlainFile(path, 'BKE_ARTIFACT_UNUSABLE');
     try {
       return await contentOfChunks(fileChunks(file, 0, (await file.stat()).size));
     } finally {

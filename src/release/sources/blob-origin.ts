@@ -1,8 +1,8 @@
 // Where the bytes of a blob can be read from, as often as needed; whoever reads them checks them.
-import { open } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { type Content, digestOf } from '../../lib/digest.ts';
 import { fileChunks } from '../../lib/file-range.ts';
+import { openPlainFile } from '../../lib/plain-file.ts';
 
 export interface BlobOrigin extends Content {
   /** For messages: the path, or what it is. */
@@ -19,7 +19,7 @@ export function fileOrigin(path: string, content: Content): BlobOrigin {
 }
 
 async function* wholeFile(path: string): AsyncGenerator<Buffer> {
-  const file = await open(path, 'r');
+  const file = await openPlainFile(path, 'BKE_ARTIFACT_UNUSABLE');
   try {
     // To its present end: a file that grew must not pass as the one that was hashed.
     yield* fileChunks(file, 0, Number.MAX_SAFE_INTEGER);

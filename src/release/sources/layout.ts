@@ -1,9 +1,10 @@
 // An OCI image layout folder (image-spec image-layout.md) as the source of an image.
-import { readFile, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { digestOf, hexOf } from '../../lib/digest.ts';
 import { isErrno } from '../../lib/errno.ts';
 import { BkeError } from '../../lib/errors.ts';
+import { fileType, openPlainFile } from '../../lib/plain-file.ts';
 import { acceptedManifests, type Descriptor, imageIndex, ownMediaType, type StoredManifest } from '../oci/types.ts';
 import { type BlobOrigin, fileOrigin } from './blob-origin.ts';
 import type { ImageSource } from './image-source.ts';
@@ -38,8 +39,9 @@ async function readIndex(dir: string): Promise<readonly Descriptor[]> {
   const path = join(dir, 'index.json');
   try {
     await stat(join(dir, 'oci-layout'));
-    return imageIndex.parse(JSON.parse(await readFile(path, 'utf8'))).manifests;
+    return imageIndex.parse(JSON.parse((await readPlain(path)).toString('utf8'))).manifests;
   } catch (cause) {
+    if (cause instanceof BkeError) throw cause;
     const why = isErrno(cause, 'ENOENT', 'ENOTDIR') ? 'oci-layout or index.json is missing' : `index.json is not valid`;
     throw new BkeError('BKE_IMAGE_UNUSABLE', `${dir} is no OCI image layout: ${why}`, { cause });
   }
@@ -56,7 +58,7 @@ async function readManifest(dir: string, descriptor: Descriptor): Promise<Stored
   const path = blobPath(dir, descriptor);
   if (descriptor.size > manifestLimit) throw new BkeError('BKE_IMAGE_UNUSABLE', `${path} is too large for a manifest`);
   try {
-    const bytes = await readFile(path);
+    const bytes = await readPlain(path);
     const digest = digestOf(bytes);
     if (digest !== descriptor.digest) {
       throw new BkeError('BKE_DIGEST_MISMATCH', `${path} should be ${descriptor.digest} but is ${digest}`);
@@ -69,10 +71,24 @@ async function readManifest(dir: string, descriptor: Descriptor): Promise<Stored
   }
 }
 
+/** Bounded: nothing read here is large in a sound layout. */
+async function readPlain(path: string): Promise<Buffer> {
+  const file = await openPlainFile(path, 'BKE_IMAGE_UNUSABLE');
+  try {
+    if ((await file.stat()).size > manifestLimit)
+      throw new BkeError('BKE_IMAGE_UNUSABLE', `${path} is too large for a manifest`);
+    return await file.readFile();
+  } finally {
+    await file.close();
+  }
+}
+
 async function findBlob(dir: string, descriptor: Descriptor): Promise<BlobOrigin | undefined> {
   const path = blobPath(dir, descriptor);
   try {
-    const { size } = await stat(path);
+    const found = await stat(path);
+    if (!found.isFile()) throw new BkeError('BKE_IMAGE_UNUSABLE', `${path} is no file but ${fileType(found)}`);
+    const { size } = found;
     if (size !== descriptor.size) {
       throw new BkeError('BKE_DIGEST_MISMATCH', `${path} should have ${descriptor.size} bytes but has ${size}`);
     }
