@@ -19,7 +19,7 @@ export const status: Command = {
   group: 'bootstrap',
   summary: 'Show the local services of this host',
   description:
-    'For each service: its state, version, address, size of its data and since when. Healthy means that it was asked over HTTPS, as other hosts ask it, and answered. Exit code 1 where something that should run does not.',
+    'For each service: its state, version, address, size of its data and since when. Healthy means that it was asked over HTTPS, as other hosts ask it, and answered. Exit code 1 where something that should run does not; `bke help scripts` tells what a script can rely on.',
   examples: [
     { command: 'bke status', says: 'one line per service' },
     { command: 'bke status -o wide', says: 'also units, and why a service is not healthy' },
