@@ -203,7 +203,7 @@ export const errorTable = {
     exit: ExitCode.invalidInput,
     title: 'A bundle is needed',
     explanation:
-      'The local services serve what a bundle holds, and their own programs come from it too. Build one with `bke bundle build` on a machine that has the artifacts, carry it here, and name it with --bundle FILE. Nothing was done.',
+      'The local services serve what a bundle holds, and their own programs come from it too. Build one with `bke bundle build` on a machine that has the artifacts, carry it here, and name it with --bundle FILE. An init without a bundle also ends so where something of what was loaded before is gone or damaged: it names what, and an init with the bundle brings it back.',
   },
   BKE_ARTIFACT_MISSING: {
     exit: ExitCode.invalidInput,

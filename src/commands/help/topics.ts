@@ -61,7 +61,8 @@ Columns, progress lines and the order of fields are for people and change.
   bke reset --all --mount --yes  ends with 0 where nothing is left, also where nothing was
   bke status -o json             {"kind": "List", "bundle": …, "items": [{"name", "state",
                                  "version", "address", "dataBytes", "since", "unit", "reason"}]}
-                                 state: healthy, unhealthy, starting, stopped, failed or missing
+                                 state: healthy, unhealthy, incomplete, starting, stopped,
+                                 failed or missing
                                  items is empty where init has not run here
                                  exit code 0 where every item is healthy, else 1
   bke bundle verify FILE         exit code 0 where it is whole and signed by someone trusted, else 3

@@ -64,7 +64,7 @@ async function apply(context: CommandContext, input: InputReader, prepared: Prep
     settings: settings.settings,
     content: content.content,
     bundle: content.bundle,
-    loaded: dryRun && content.loaded,
+    loaded: content.loaded,
     bke,
     now: context.now(),
   });

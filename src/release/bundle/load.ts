@@ -2,6 +2,7 @@
 import { eachLimited } from '../../lib/limit.ts';
 import type { Content } from '../../lib/digest.ts';
 import { requireFreeSpace } from '../../lib/disk.ts';
+import { missingParts } from '../oci/missing-parts.ts';
 import { localRepository, parseReference } from '../oci/reference.ts';
 import type { RegistryClient } from '../oci/registry-client.ts';
 import type { Area, FileRepository, NewFile } from '../repository/store.ts';
@@ -50,6 +51,16 @@ export async function loadSizes(bundle: Bundle): Promise<{ readonly registry: nu
   };
 }
 
+/** Everything that the bundle's images put into a registry's store: manifests, configs and layers, each once. */
+export async function imageBlobs(bundle: Bundle): Promise<Content[]> {
+  const images = await imagesOf(bundle);
+  const all = images.flatMap(({ content: { manifests, blobs } }) => [
+    ...manifests.map(({ digest, bytes }) => ({ digest, size: bytes.length })),
+    ...blobs,
+  ]);
+  return [...new Map(all.map((each) => [each.digest, each])).values()];
+}
+
 /**
  * Running it again loads only what is missing. Nothing half-loaded is ever visible: tags come last, files are renamed into place.
  * @throws BkeError BKE_BUNDLE_*, BKE_DISK_FULL, BKE_CHART_CONFLICT, BKE_REGISTRY_*
@@ -58,7 +69,7 @@ export async function loadBundle(bundle: Bundle, targets: LoadTargets, options: 
   return new Load(bundle, targets, options).run();
 }
 
-interface FileToLoad {
+export interface FileToLoad {
   readonly area: Area;
   readonly file: NewFile;
 }
@@ -71,7 +82,7 @@ interface ImageToLoad {
 }
 
 /** Each path once: a file without {platform} in its path is listed for every platform. */
-function filesOf({ description }: Bundle): FileToLoad[] {
+export function filesOf({ description }: Pick<Bundle, 'description'>): FileToLoad[] {
   const all = new Map<string, FileToLoad>();
   for (const entry of description.entries) {
     if (entry.kind === 'chart') {
@@ -173,8 +184,8 @@ class Load {
     const missing: ImageToLoad[] = [];
     for (const image of images) {
       this.#options.signal?.throwIfAborted();
-      const present = await registry.resolve(image.repository, image.tag);
-      if (present?.digest === image.entry.digest) {
+      const { repository, tag, entry } = image;
+      if ((await missingParts(registry, { repository, tag, digest: entry.digest })).length === 0) {
         for (const { digest } of image.content.blobs) this.#home.set(digest, image.repository);
         this.#meter(image.entry.ref)(sum(image.content.blobs.map(({ size }) => size)));
         count(this.#counts.images, false);

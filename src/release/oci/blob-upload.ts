@@ -1,7 +1,7 @@
 // Pushes a blob: nothing where it is there, a mount where another repository has it, else an upload that survives broken connections.
 import { type Readable, Transform } from 'node:stream';
 import { BkeError } from '../../lib/errors.ts';
-import type { Content } from '../../lib/digest.ts';
+import type { Content, Digest } from '../../lib/digest.ts';
 import { backOff } from '../../lib/back-off.ts';
 import { isNetworkError, type RegistryConnection } from './registry-connection.ts';
 
@@ -38,6 +38,24 @@ export async function uploadBlob(
   return new Upload(connection, repository, upload).run();
 }
 
+/** Bytes of a blob as the registry has it, undefined where it has none. */
+export async function blobSize(
+  connection: RegistryConnection,
+  repository: string,
+  digest: Digest,
+): Promise<number | undefined> {
+  const action = `look for blob ${digest}`;
+  const target = `blobs/${digest}`;
+  const { statusCode, headers } = await connection.head({
+    method: 'HEAD',
+    repository,
+    target,
+    action,
+    expect: [200, 404],
+  });
+  return statusCode === 404 ? undefined : Number(headers['content-length'] ?? 0);
+}
+
 class Upload {
   readonly #connection: RegistryConnection;
   readonly #repository: string;
@@ -52,15 +70,25 @@ class Upload {
   }
 
   async run(): Promise<UploadOutcome> {
-    if (await this.#isThere()) return 'present';
+    const there = await this.#sizeThere();
+    if (there === this.#blob.size) return 'present';
+    // A registry keeps what it has under a digest, whatever is pushed there.
+    if (there !== undefined) throw this.#damaged(there);
     const started = await this.#start(this.#blob.mountFrom);
     if (started === 'mounted') return started;
     return this.#connection.naming(this.#action, () => this.#send(started));
   }
 
-  async #isThere(): Promise<boolean> {
-    const response = await this.#head('HEAD', `blobs/${this.#blob.digest}`, [200, 404]);
-    return response.statusCode === 200;
+  #sizeThere(): Promise<number | undefined> {
+    return blobSize(this.#connection, this.#repository, this.#blob.digest);
+  }
+
+  #damaged(size: number): BkeError {
+    return new BkeError(
+      'BKE_REGISTRY_REFUSED',
+      `${this.#connection.registry}/${this.#repository} has the blob ${this.#blob.digest} with ${size} bytes instead of ${this.#blob.size}`,
+      { hint: 'Its store is damaged: have the blob removed there, then run the same command again.' },
+    );
   }
 
   async #start(mountFrom?: string): Promise<UploadState | 'mounted'> {
@@ -89,7 +117,7 @@ class Upload {
           throw thrown;
         }
         await backOff(attempts, 250, this.#blob.signal);
-        if (await this.#isThere()) return 'sent';
+        if ((await this.#sizeThere()) === this.#blob.size) return 'sent';
         state = await this.#resumed(state, attempts);
         if (state.offset > before) attempts = 0;
       }

@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 import { BkeError } from '../../lib/errors.ts';
 import { type Content, type Digest, digestOf, isDigest } from '../../lib/digest.ts';
 import { type BlobRead, readBlobFrom } from './blob-download.ts';
-import { type BlobUpload, type UploadOutcome, uploadBlob } from './blob-upload.ts';
+import { type BlobUpload, blobSize, type UploadOutcome, uploadBlob } from './blob-upload.ts';
 import { readBody } from './http.ts';
 import { RegistryConnection, type RegistryClientOptions } from './registry-connection.ts';
 import { acceptedManifests, ownMediaType, type StoredManifest } from './types.ts';
@@ -27,6 +27,8 @@ export interface RegistryClient {
   /** The bytes as they are: nothing is encoded again. */
   putManifest(repository: string, reference: string, manifest: StoredManifest): Promise<void>;
   hasBlob(repository: string, digest: Digest): Promise<boolean>;
+  /** Bytes that the registry says it has of a blob; undefined where it has none. */
+  blobSize(repository: string, digest: Digest): Promise<number | undefined>;
   /** Verified; goes on after a broken connection where it was. */
   blob(repository: string, content: Content, read?: BlobRead): Readable;
   /** Goes on after a broken connection at the offset the registry reports, else from the start. */
@@ -43,16 +45,8 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
     resolve: (repository, reference) => resolveManifest(connection, repository, reference),
     getManifest: (repository, reference) => getManifest(connection, repository, reference),
     putManifest: (repository, reference, manifest) => putManifest(connection, { repository, reference }, manifest),
-    hasBlob: async (repository, digest) => {
-      const { statusCode } = await connection.head({
-        method: 'HEAD',
-        repository,
-        target: `blobs/${digest}`,
-        action: `look for blob ${digest}`,
-        expect: [200, 404],
-      });
-      return statusCode === 200;
-    },
+    hasBlob: async (repository, digest) => (await blobSize(connection, repository, digest)) !== undefined,
+    blobSize: (repository, digest) => blobSize(connection, repository, digest),
     blob: (repository, content, read) => readBlobFrom(connection, { repository, content, ...read }),
     pushBlob: (repository, upload) => uploadBlob(connection, repository, upload),
     close: () => connection.close(),

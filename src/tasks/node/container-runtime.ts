@@ -29,9 +29,10 @@ export interface RegistryCa {
 }
 
 const unitName = 'containerd.service';
+const crictl = '/usr/local/bin/crictl';
 
 /** Directories that containerd, the kubelet and network programs fill. */
-const zones = [
+export const runtimeZones = [
   containerdPaths.root,
   containerdPaths.state,
   containerdPaths.cniConfigDir,
@@ -52,7 +53,7 @@ async function runContainerRuntime(
   scope: TaskScope,
   parameters: ContainerRuntimeParameters & RegistryCa,
 ): Promise<void> {
-  for (const path of zones) await scope.apply({ kind: 'zone', path });
+  for (const path of runtimeZones) await scope.apply({ kind: 'zone', path });
   const programs = await installRuntimePrograms(scope, parameters);
   await linkPrograms(scope, programs);
   const config = await writeConfiguration(scope, parameters, programs.runc);
@@ -127,14 +128,14 @@ async function installCniPlugins(scope: TaskScope, artifact: ProgramArtifact): P
   }
 }
 
-async function waitForRuntime(scope: TaskScope, crictl: string): Promise<void> {
+async function waitForRuntime(scope: TaskScope, program: string): Promise<void> {
   await scope.wait({
     for: `containerd to answer on ${containerdPaths.socket}`,
     timeoutMs: 60_000,
     intervalMs: 500,
     next: `journalctl -u ${unitName}`,
     probe: async () => {
-      const result = await scope.host.run([crictl, 'version'], { timeoutMs: 10_000 });
+      const result = await scope.host.run([program, 'version'], { timeoutMs: 10_000 });
       if (result.exitCode === 0) return { ready: true };
       return { ready: false, cause: lastLine(result.stderr) };
     },
@@ -147,33 +148,46 @@ export interface PullProofParameters {
   readonly registryHost: string;
 }
 
+/** Asks the registry itself: what containerd has already is no proof of what it could pull. */
+export interface RegistryLook {
+  /** A line for each part of the image that the registry lacks. @throws BkeError where it does not answer. */
+  readonly missingParts: () => Promise<readonly string[]>;
+}
+
 /** Pulls one image by its public name: the only proof that names, mirrors, certificates and store fit together. */
-export const pullProofTask: Task<PullProofParameters> = {
+export const pullProofTask: Task<PullProofParameters, RegistryLook> = {
   name: 'node/pull-proof',
   title: ({ image }) => `Pull ${image} from the local registry`,
   timeoutMs: 5 * 60_000,
   run: async (scope, parameters) => {
-    const { image, registryHost } = parameters;
-    const crictl = '/usr/local/bin/crictl';
-    if (await hasImage(scope, crictl, image)) return;
-    await scope.act(`pull ${image} from ${registryHost}`, async () => {
-      const result = await scope.host.run([crictl, 'pull', image], { timeoutMs: 4 * 60_000, signal: scope.signal });
-      if (result.exitCode !== 0) throw pullFailed(scope, parameters, result.stderr);
-    });
+    const { image, registryHost, missingParts } = parameters;
+    const present = await hasImage(scope, image);
+    if (scope.dryRun && present) return;
+    const missing = scope.dryRun ? [] : await missingParts();
+    if (missing.length > 0) throw pullFailed(scope, parameters, missing.join('; '));
+    // containerd asks the registry by all the ways of a pull also for what it has; nothing changes then.
+    if (present) await pull(scope, parameters);
+    else await scope.act(`pull ${image} from ${registryHost}`, () => pull(scope, parameters));
   },
 };
 
+async function pull(scope: TaskScope, parameters: PullProofParameters): Promise<void> {
+  const argv = [crictl, 'pull', parameters.image] as const;
+  const result = await scope.host.run(argv, { timeoutMs: 4 * 60_000, signal: scope.signal });
+  if (result.exitCode !== 0) throw pullFailed(scope, parameters, lastLine(result.stderr));
+}
+
 /** Asks only, so that a dry run may do it too; on its first run there is no crictl yet. */
-async function hasImage(scope: TaskScope, crictl: string, image: string): Promise<boolean> {
+async function hasImage(scope: TaskScope, image: string): Promise<boolean> {
   if ((await scope.host.files.stat(crictl)) === undefined) return false;
   const result = await scope.host.run([crictl, 'inspecti', '-q', image], { timeoutMs: 15_000 });
   return result.exitCode === 0;
 }
 
-function pullFailed(scope: TaskScope, parameters: PullProofParameters, stderr: string): BkeError {
+function pullFailed(scope: TaskScope, parameters: PullProofParameters, why: string): BkeError {
   return new BkeError(
     'BKE_PULL_FAILED',
-    `${parameters.image} cannot be pulled from ${parameters.registryHost}: ${lastLine(stderr)}`,
+    `${parameters.image} cannot be pulled from ${parameters.registryHost}: ${why}`,
     {
       host: scope.host.name,
       hint: `See journalctl -u ${unitName} and journalctl -u bke-registry, then run the same command again.`,

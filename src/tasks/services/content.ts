@@ -3,6 +3,7 @@ import semver from 'semver';
 import { digestOf } from '../../lib/digest.ts';
 import { BkeError } from '../../lib/errors.ts';
 import type { BundleDescription, FileEntry, ImageEntry } from '../../release/bundle/description.ts';
+import { filesOf } from '../../release/bundle/load.ts';
 import type { Bundle } from '../../release/bundle/open.ts';
 import type { Platform } from '../../release/platforms.ts';
 import { mirroredRegistries } from '../node/registries.ts';
@@ -34,6 +35,8 @@ export function contentOf(
     programs: programRecords(programs),
     sandboxImage: pause.ref,
     registries: mirroredRegistries(images(description).map((image) => image.ref)),
+    images: images(description).map(({ ref, digest }) => ({ ref, digest })),
+    files: filesOf(bundle).map(({ area, file: { path, digest, size } }) => ({ area, path, digest, size })),
   };
 }
 

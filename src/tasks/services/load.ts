@@ -1,12 +1,16 @@
 // Brings a bundle's content to the local services: files and charts into the file repository, images through the push registry.
 import type { BootstrapSettings } from '../../config/bootstrap.ts';
+import { BkeError } from '../../lib/errors.ts';
 import { plural } from '../../lib/text.ts';
-import { type LoadOptions, loadBundle } from '../../release/bundle/load.ts';
+import { imageBlobs, type LoadOptions, loadBundle } from '../../release/bundle/load.ts';
 import type { Bundle } from '../../release/bundle/open.ts';
 import { createRegistryClient } from '../../release/oci/registry-client.ts';
 import { openFileRepository } from '../../release/repository/store.ts';
 import type { TaskScope } from '../task.ts';
 import { pushUser, serviceUrls } from './layout.ts';
+import { missingFiles, missingImages, type RegistryToAsk } from './missing.ts';
+import type { ContentRecord } from './records.ts';
+import { removeDamagedBlobs } from './store.ts';
 
 export interface PushLogin {
   /** PEM of the site CA. */
@@ -30,6 +34,7 @@ export async function loadImages(
 ): Promise<void> {
   const { registryPush, registry } = serviceUrls(settings);
   await scope.act(`push ${plural(count(bundle, 'image'), 'image')} to ${registry}`, async () => {
+    await removeDamagedBlobs(scope.host, settings.dataDir, { blobs: await imageBlobs(bundle), signal: scope.signal });
     const client = createRegistryClient({
       url: registryPush,
       ca: [login.ca],
@@ -42,6 +47,40 @@ export async function loadImages(
       client.close();
     }
   });
+}
+
+/** @throws BkeError BKE_BUNDLE_NEEDED that names files of an earlier load that are gone. */
+export async function requireFiles(
+  scope: TaskScope,
+  { settings, content }: { readonly settings: BootstrapSettings; readonly content: ContentRecord },
+): Promise<void> {
+  refuseMissing(scope, await missingFiles(scope.host, settings.dataDir, content.files));
+}
+
+/** @throws BkeError BKE_BUNDLE_NEEDED that names images of an earlier load that are gone or damaged. */
+export async function requireImages(
+  scope: TaskScope,
+  registry: RegistryToAsk,
+  { images }: Pick<ContentRecord, 'images'>,
+): Promise<void> {
+  refuseMissing(scope, await missingImages({ ...registry, signal: scope.signal }, images));
+}
+
+const mostNamed = 20;
+
+function refuseMissing({ host }: TaskScope, missing: readonly string[]): void {
+  if (missing.length === 0) return;
+  const more = missing.length - mostNamed;
+  const details = [...missing.slice(0, mostNamed), ...(more > 0 ? [`and ${more} more`] : [])];
+  throw new BkeError(
+    'BKE_BUNDLE_NEEDED',
+    `${plural(missing.length, 'item')} of what was loaded before ${missing.length === 1 ? 'is' : 'are'} missing or damaged`,
+    {
+      host: host.name,
+      details,
+      hint: 'Run bke init with --bundle FILE: it loads what is missing.',
+    },
+  );
 }
 
 function loadOptions(scope: TaskScope): LoadOptions {

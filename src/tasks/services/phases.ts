@@ -8,12 +8,14 @@ import type { ProgramArtifact } from '../node/programs.ts';
 import { type TaskScope, taskStep } from '../task.ts';
 import { filesTask } from './files-task.ts';
 import { servicesHostTask } from './host-task.ts';
-import { servicePaths, serviceUrls } from './layout.ts';
-import { loadFiles, loadImages } from './load.ts';
+import { servicePaths, serviceUrls, unitNames } from './layout.ts';
+import { loadFiles, loadImages, requireFiles, requireImages } from './load.ts';
+import { missingFiles, missingImages, type RegistryToAsk } from './missing.ts';
 import { ensurePushLogin, uploadSecret } from './push-login.ts';
 import { type ContentRecord, contentText, type ProgramName } from './records.ts';
 import { registryTask } from './registry-task.ts';
 import { ensureCertificates, type SiteCertificates } from './site-ca.ts';
+import { readUnitState } from './unit-state.ts';
 
 export interface ServicesPlan {
   /** As events name the host. */
@@ -23,7 +25,7 @@ export interface ServicesPlan {
   readonly content: ContentRecord;
   /** Absent where what is there already stays. */
   readonly bundle: Bundle | undefined;
-  /** In a dry run: the bundle was loaded before, so that loading it would find nothing to do. */
+  /** The record says that this very bundle came to its end before; a dry run then looks whether it is all there. */
   readonly loaded: boolean;
   /** This bke. */
   readonly bke: ProgramArtifact;
@@ -78,12 +80,7 @@ export function servicesPhases(plan: ServicesPlan): Phase<TaskScope>[] {
     phase('services', 'Prepare the host', hostSteps(plan, made)),
     phase('content', 'Local services and their content', contentSteps(plan, made)),
     phase('runtime', 'Container runtime', [runtimeStep(plan, made)]),
-    phase('proof', 'Proof: an image is pulled', [
-      taskStep(pullProofTask, {
-        image: plan.content.sandboxImage,
-        registryHost: serviceUrls(plan.settings).registryHost,
-      }),
-    ]),
+    phase('proof', 'Proof: an image is pulled', [proofStep(plan, made)]),
   ];
 }
 
@@ -107,36 +104,74 @@ function hostSteps(plan: ServicesPlan, made: Made): Step<TaskScope>[] {
 
 function contentSteps(plan: ServicesPlan, made: Made): Step<TaskScope>[] {
   const { settings, bke } = plan;
-  const bundle = plan.loaded ? undefined : plan.bundle;
+  const { bundle } = plan;
   const registry = taskStep(registryTask, { settings, program: programArtifact(plan, 'registry') }, () => ({
     ...made.certificates,
     uploadSecret: uploadSecret(made.password),
   }));
   return [
-    ...(bundle === undefined ? [] : [loadFilesStep(settings, bundle)]),
+    bundle === undefined ? requireFilesStep(plan) : loadFilesStep(plan, bundle),
     registry,
-    ...(bundle === undefined ? [] : [loadImagesStep(settings, bundle, made)]),
+    bundle === undefined ? requireImagesStep(plan, made) : loadImagesStep(plan, bundle, made),
     taskStep(filesTask, { settings, bke }, () => made.certificates),
     recordStep(plan),
   ];
 }
 
-function loadFilesStep(settings: BootstrapSettings, bundle: Bundle): Step<TaskScope> {
+function loadFilesStep({ settings, content, loaded }: ServicesPlan, bundle: Bundle): Step<TaskScope> {
   return {
     name: 'content/files',
     title: 'Files and charts',
     timeoutMs: loadMs,
-    run: (scope) => loadFiles(scope, bundle, settings),
+    run: async (scope) => {
+      const { files } = content;
+      if (loaded && scope.dryRun && (await missingFiles(scope.host, settings.dataDir, files)).length === 0) return;
+      await loadFiles(scope, bundle, settings);
+    },
   };
 }
 
-function loadImagesStep(settings: BootstrapSettings, bundle: Bundle, made: Made): Step<TaskScope> {
+function loadImagesStep({ settings, content, loaded }: ServicesPlan, bundle: Bundle, made: Made): Step<TaskScope> {
   return {
     name: 'content/images',
     title: 'Images',
     timeoutMs: loadMs,
-    run: (scope) =>
-      loadImages(scope, bundle, { settings, login: { ca: made.certificates.ca, password: made.password } }),
+    run: async (scope) => {
+      const { ca } = made.certificates;
+      if (loaded && scope.dryRun && (await isWhole({ settings, ca }, content))) return;
+      await loadImages(scope, bundle, { settings, login: { ca, password: made.password } });
+    },
+  };
+}
+
+/** false as well where the registry cannot be asked, which a dry run does not start. */
+async function isWhole(registry: RegistryToAsk, { images }: ContentRecord): Promise<boolean> {
+  return missingImages(registry, images).then(
+    (missing) => missing.length === 0,
+    () => false,
+  );
+}
+
+/** Before anything is set up that would be made of them. */
+function requireFilesStep(plan: ServicesPlan): Step<TaskScope> {
+  return {
+    name: 'content/files',
+    title: 'Files and charts that were loaded before',
+    timeoutMs: 5 * minuteMs,
+    run: (scope) => requireFiles(scope, plan),
+  };
+}
+
+function requireImagesStep({ settings, content }: ServicesPlan, made: Made): Step<TaskScope> {
+  return {
+    name: 'content/images',
+    title: 'Images that were loaded before',
+    timeoutMs: 5 * minuteMs,
+    run: async (scope) => {
+      // A dry run starts no registry that could be asked.
+      if (scope.dryRun && (await readUnitState(scope.host, unitNames.registry)).active !== 'active') return;
+      await requireImages(scope, { settings, ca: made.certificates.ca }, content);
+    },
   };
 }
 
@@ -169,6 +204,15 @@ function runtimeStep(plan: ServicesPlan, made: Made): Step<TaskScope> {
     settings: plan.settings.containerd,
   };
   return taskStep(containerRuntimeTask, parameters, () => made.certificates);
+}
+
+function proofStep({ settings, content }: ServicesPlan, made: Made): Step<TaskScope> {
+  const { sandboxImage: image, images } = content;
+  const wanted = images.filter(({ ref }) => ref === image);
+  return taskStep(pullProofTask, { image, registryHost: serviceUrls(settings).registryHost }, () => {
+    const { ca } = made.certificates;
+    return { missingParts: () => missingImages({ settings, ca }, wanted) };
+  });
 }
 
 /** A program in the local file repository. */

@@ -1,5 +1,6 @@
 // Asks a local service over HTTPS, the way another host would: by the site name, trusting the site CA only, past every proxy.
 import { request } from 'node:https';
+import { tlsTrust } from '../../lib/tls-trust.ts';
 
 export interface ProbeTarget {
   /** Address to connect to. */
@@ -8,6 +9,8 @@ export interface ProbeTarget {
   /** Name the certificate must have. */
   readonly serverName: string;
   readonly path: string;
+  /** Default GET. */
+  readonly method?: 'GET' | 'HEAD';
   /** PEM of the site CA. */
   readonly ca: string;
   readonly timeoutMs?: number;
@@ -15,6 +18,8 @@ export interface ProbeTarget {
 
 export interface ProbeAnswer {
   readonly status: number;
+  /** Of the body, as the answer's head says it; undefined where it does not. */
+  readonly bytes: number | undefined;
   readonly milliseconds: number;
 }
 
@@ -27,16 +32,19 @@ export async function probeHttps(target: ProbeTarget): Promise<ProbeAnswer> {
         host: target.address,
         port: target.port,
         path: target.path,
+        method: target.method ?? 'GET',
         servername: target.serverName,
         headers: { host: `${target.serverName}:${target.port}` },
-        ca: target.ca,
+        ...tlsTrust([target.ca]),
         // Without an agent no proxy and no kept connection comes between.
         agent: false,
         signal: AbortSignal.timeout(target.timeoutMs ?? 5000),
       },
       (response) => {
         response.resume();
-        resolve({ status: response.statusCode ?? 0, milliseconds: Math.round(performance.now() - started) });
+        const length = response.headers['content-length'];
+        const bytes = length === undefined ? undefined : Number(length);
+        resolve({ status: response.statusCode ?? 0, bytes, milliseconds: Math.round(performance.now() - started) });
       },
     );
     sent.on('error', (error) => {

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { BootstrapSettings } from '../../config/bootstrap.ts';
 import type { Host } from '../../host/host.ts';
+import { type Digest, isDigest } from '../../lib/digest.ts';
 import { BkeError } from '../../lib/errors.ts';
 import type { TomlTable } from '../../lib/toml.ts';
 import { servicePaths } from './layout.ts';
@@ -27,6 +28,7 @@ const programRecord = z.object({
 export const programNames = ['registry', 'containerd', 'runc', 'crictl', 'cni-plugins'] as const;
 export type ProgramName = (typeof programNames)[number];
 
+const digest = z.custom<Digest>((value) => typeof value === 'string' && isDigest(value));
 const contentRecord = z.object({
   bundle: z.object({
     name: z.string(),
@@ -42,6 +44,9 @@ const contentRecord = z.object({
   sandboxImage: z.string(),
   /** Registries whose images are here. */
   registries: z.array(z.string()),
+  /** Each is asked for by status and by an init without the bundle: what is written here is no proof that it is there. */
+  images: z.array(z.object({ ref: z.string(), digest })),
+  files: z.array(z.object({ area: z.enum(['files', 'charts']), path: z.string(), digest, size: z.int() })),
 });
 /** All that a later init needs to converge without the bundle. */
 export type ContentRecord = z.infer<typeof contentRecord>;

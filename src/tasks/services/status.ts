@@ -5,15 +5,17 @@ import { lastLine } from '../../lib/text.ts';
 import { containerdPaths } from '../node/containerd-config.ts';
 import { dataPaths, servicePaths } from './layout.ts';
 import { type ContentRecord, readContent, readSettings } from './records.ts';
+import { gapsOf } from './gaps.ts';
 import { type LocalService, localServices } from './service-list.ts';
 import { readUnitState, type UnitState } from './unit-state.ts';
 import { serviceTrouble } from './wait.ts';
 
 /**
- * healthy: runs and answers; unhealthy: runs but does not answer as it should; starting; stopped: someone stopped it;
+ * healthy: runs, answers and has all that it should; unhealthy: runs but does not answer as it should; incomplete: answers, but something of what
+ * was loaded or of its own files is gone; starting; stopped: someone stopped it;
  * failed: systemd gave up or keeps restarting it; missing: its unit is gone.
  */
-type ServiceHealth = 'healthy' | 'unhealthy' | 'starting' | 'stopped' | 'failed' | 'missing';
+type ServiceHealth = 'healthy' | 'unhealthy' | 'incomplete' | 'starting' | 'stopped' | 'failed' | 'missing';
 
 export interface ServiceStatus {
   readonly name: string;
@@ -43,7 +45,7 @@ export async function readStatus(host: Host): Promise<ServicesStatus | undefined
   const content = await readContent(host);
   const ca = (await host.files.read(servicePaths.siteCa))?.toString('utf8') ?? '';
   const services = await Promise.all(
-    localServices(settings).map((service) => serviceStatus(host, service, { settings, ca })),
+    localServices(settings).map((service) => serviceStatus(host, service, { settings, ca, content })),
   );
   return { settings, content, services: [...services, ...(await runtimeStatus(host, content))] };
 }
@@ -51,15 +53,17 @@ export async function readStatus(host: Host): Promise<ServicesStatus | undefined
 interface Known {
   readonly settings: BootstrapSettings;
   readonly ca: string;
+  readonly content: ContentRecord | undefined;
 }
 
 async function serviceStatus(host: Host, service: LocalService, known: Known): Promise<ServiceStatus> {
   const unit = await readUnitState(host, service.unit);
   const trouble = unit.active === 'active' ? await serviceTrouble(service, known.ca) : undefined;
+  const gaps = unit.active === 'active' && trouble === undefined ? await gapsOf(host, service, known) : [];
   const dataBytes = await directorySize(host, dataPaths(known.settings.dataDir)[service.data]);
   return {
     name: service.id,
-    ...healthOf(unit, trouble),
+    ...healthOf(unit, trouble, gaps),
     unit: service.unit,
     version: (await versionOf(host, service.unit)) ?? 'unknown',
     address: service.url,
@@ -94,10 +98,15 @@ async function runtimeTrouble(host: Host): Promise<string | undefined> {
   return lastLine(result.stderr) || 'it does not answer';
 }
 
-function healthOf(unit: UnitState, trouble: string | undefined): Pick<ServiceStatus, 'state' | 'reason'> {
+function healthOf(
+  unit: UnitState,
+  trouble: string | undefined,
+  gaps: readonly string[] = [],
+): Pick<ServiceStatus, 'state' | 'reason'> {
   if (!unit.loaded) return { state: 'missing', reason: 'it has no unit: run bke init again' };
   if (unit.active === 'active') {
-    return trouble === undefined ? { state: 'healthy' } : { state: 'unhealthy', reason: trouble };
+    if (trouble !== undefined) return { state: 'unhealthy', reason: trouble };
+    return gaps.length === 0 ? { state: 'healthy' } : { state: 'incomplete', reason: shortened(gaps) };
   }
   // systemd restarts it for ever: between two tries it is 'activating (auto-restart)'.
   if (unit.active === 'activating' && unit.result === 'success') return { state: 'starting' };
@@ -108,6 +117,10 @@ function healthOf(unit: UnitState, trouble: string | undefined): Pick<ServiceSta
 
 function sinceOf(unit: UnitState): { since?: string } {
   return unit.since === undefined ? {} : { since: unit.since.toISOString() };
+}
+
+function shortened([first = '', ...others]: readonly string[]): string {
+  return others.length === 0 ? first : `${first}, and ${others.length} more`;
 }
 
 /** Of the program that the unit runs: its folder has it. */
