@@ -1,10 +1,10 @@
 // Builds a bundle from a release manifest: resolve everything, refuse what is incomplete, then write one file.
 import type { KeyObject } from 'node:crypto';
 import { resolve } from 'node:path';
-import { getCACertificates } from 'node:tls';
 import type { Content } from '../../lib/digest.ts';
 import { isErrno } from '../../lib/errno.ts';
 import { BkeError } from '../../lib/errors.ts';
+import { publicCertificates } from '../../lib/tls-trust.ts';
 import { bkeVersion } from '../../lib/version.ts';
 import type { Platform, ReleaseManifest, Source } from '../manifest.ts';
 import { createAgent } from '../oci/http.ts';
@@ -122,7 +122,7 @@ function openSources(options: BuildOptions): Sources & AsyncDisposable {
 
 /** A release may come from a private registry and from public ones at once. */
 function trustedBy({ ca }: BuildOptions): readonly string[] | undefined {
-  return ca === undefined ? undefined : [...getCACertificates('default'), ...ca];
+  return ca === undefined ? undefined : [...publicCertificates(), ...ca];
 }
 
 function urlOf({ url = '', digest }: Source, agent: ReturnType<typeof createAgent>, { signal }: BuildOptions) {

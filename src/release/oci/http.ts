@@ -5,6 +5,7 @@ import type { Readable } from 'node:stream';
 import { getSystemErrorMap } from 'node:util';
 import { pipeline } from 'node:stream/promises';
 import { BkeError } from '../../lib/errors.ts';
+import { tlsTrust } from '../../lib/tls-trust.ts';
 import { errorField } from '../../lib/thrown.ts';
 
 export interface Exchange {
@@ -25,7 +26,7 @@ export class NetworkError extends Error {
 }
 
 export interface AgentOptions {
-  /** PEM certificates to trust and no others; undefined: the machine's own. */
+  /** PEM certificates to trust and no others; undefined: the public ones and the machine's own. */
   readonly ca: readonly string[] | undefined;
   /** HTTPS_PROXY and NO_PROXY are taken from it; undefined: always direct. */
   readonly proxyEnv: Readonly<Record<string, string | undefined>> | undefined;
@@ -35,8 +36,7 @@ export function createAgent({ ca, proxyEnv }: AgentOptions): Agent {
   return new Agent({
     keepAlive: true,
     maxSockets: 16,
-    minVersion: 'TLSv1.2',
-    ...(ca === undefined ? {} : { ca: [...ca] }),
+    ...tlsTrust(ca),
     ...(proxyEnv === undefined ? {} : { proxyEnv }),
   });
 }
