@@ -45,10 +45,22 @@ async function startTicks(pid: number): Promise<string | undefined> {
   }
 }
 
+const ownerTexts = ['startTicks', 'bootId', 'host', 'command', 'since'] as const;
+
+function isOwner(value: unknown): value is LockOwner {
+  if (typeof value !== 'object' || value === null) return false;
+  const fields = new Map<string, unknown>(Object.entries(value));
+  const pid = fields.get('pid');
+  return (
+    Number.isSafeInteger(pid) && Number(pid) > 0 && ownerTexts.every((name) => typeof fields.get(name) === 'string')
+  );
+}
+
+/** undefined for what is no claim, whatever lies there. */
 function parseOwner(text: string): LockOwner | undefined {
   try {
-    const owner: LockOwner = JSON.parse(text);
-    return owner;
+    const owner: unknown = JSON.parse(text);
+    return isOwner(owner) ? owner : undefined;
   } catch {
     return undefined;
   }
@@ -70,6 +82,8 @@ async function claims(host: Host, directory: string, own?: string): Promise<Clai
   for (const name of await host.files.list(directory)) {
     if (name === own || name.startsWith('.')) continue;
     const path = join(directory, name);
+    // What is no file is no claim, and nothing that bke put there.
+    if ((await host.files.stat(path))?.type !== 'file') continue;
     const content = await host.files.read(path);
     if (content === undefined) continue;
     const owner = parseOwner(content.toString());
@@ -93,7 +107,8 @@ async function takeOver(host: Host, dead: readonly Claim[], options: OrphanOptio
 /** Claims that were never finished. One that is just being written is lost, too: its writer tries again. */
 async function removeLeftovers(host: Host, directory: string): Promise<void> {
   for (const name of await host.files.list(directory)) {
-    if (name.startsWith('.')) await host.files.remove(join(directory, name));
+    if (name.startsWith('.') && (await host.files.stat(join(directory, name)))?.type === 'file')
+      await host.files.remove(join(directory, name));
   }
 }
 
@@ -147,17 +162,18 @@ export async function takeLock(host: Host, directory: string, options: LockOptio
   const giveUp = (): Promise<void> => host.files.remove(join(directory, name));
   for (let attempt = 1; ; attempt += 1) {
     await claim(host, directory, name, owner);
-    const others = await claims(host, directory, name);
-    const rival = others.find((other) => other.owner !== undefined)?.owner;
-    if (rival === undefined) {
-      try {
+    let rival: LockOwner | undefined;
+    try {
+      const others = await claims(host, directory, name);
+      rival = others.find((other) => other.owner !== undefined)?.owner;
+      if (rival === undefined) {
         await takeOver(host, others, options);
         await removeLeftovers(host, directory);
-      } catch (thrown) {
-        await giveUp();
-        throw thrown;
+        return held(name, giveUp);
       }
-      return held(name, giveUp);
+    } catch (thrown) {
+      await giveUp();
+      throw thrown;
     }
     await giveUp();
     if (attempt === tries) throw locked(host, rival);

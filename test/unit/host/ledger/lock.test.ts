@@ -117,3 +117,16 @@ test('two hosts, or two state directories, do not block each other', async () =>
   await first.close();
   await second.close();
 });
+
+test.each(['null', '7', '[]', '{}', '{"pid":"1"}', 'x', ''])(
+  'what is no claim (%s) holds nobody up and is cleaned away',
+  async (text) => {
+    await mkdir(host.at(directory));
+    await writeFile(host.at(`${directory}/x`), text);
+    await mkdir(host.at(`${directory}/folder`));
+    const lock = await takeLock(host, directory, { command: 'bke init' });
+    expect((await readdir(host.at(directory))).length).toBe(2);
+    await lock.release();
+    expect(await readdir(host.at(directory))).toEqual(['folder']);
+  },
+);
