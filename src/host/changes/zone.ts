@@ -76,6 +76,8 @@ async function observe(
 }
 
 async function readInventory(host: Host, state: ZoneState, original: Keeper['original']): Promise<Inventory> {
+  // Of nothing no list is needed: a lost store must not hold up what it says nothing of.
+  if (state.entries === 0) return new Map();
   const path = original(state.inventory);
   const content = await host.files.read(path, { maxBytes: 1 << 30 });
   if (content !== undefined && (await host.files.digest(path)) === state.inventory) return parse(content.toString());
