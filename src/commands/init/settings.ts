@@ -9,6 +9,7 @@ import {
   readableSpec,
   type SettingsLayer,
 } from '../../config/bootstrap.ts';
+import { dataDirProblem } from '../../config/directories.ts';
 import { type Problem, refuseProblems } from '../../config/problem.ts';
 import { readYaml } from '../../config/read-yaml.ts';
 import { readYamlFile } from '../../config/yaml-file.ts';
@@ -20,6 +21,7 @@ import type { InputReader } from '../../lib/input.ts';
 import { containerdPaths } from '../../tasks/node/containerd-config.ts';
 import { programsDir } from '../../tasks/node/programs.ts';
 import { addressesOf, chooseHostAddress } from '../../tasks/preflight/host-address.ts';
+import { dataDirOverlap } from '../../tasks/services/data-dir.ts';
 import { readSettings } from '../../tasks/services/records.ts';
 import type { CommandContext } from '../context.ts';
 import { definedPorts, optionLayer } from './options.ts';
@@ -54,7 +56,8 @@ export async function gatherSettings(context: CommandContext, input: InputReader
   const layers =
     named === undefined ? [...given, { source: 'found on this host', hostIP: chooseHostAddress(addresses) }] : given;
   const effective = effectiveSettings(layers, addresses.global);
-  refuseProblems([...file.problems, ...effective.problems], 'the settings of init');
+  const problems = [...file.problems, ...effective.problems, ...overlapProblems(given, effective.settings.dataDir)];
+  refuseProblems(problems, 'the settings of init');
   if (last !== undefined && last.dataDir !== effective.settings.dataDir) {
     throw new BkeError(
       'BKE_DATA_DIR_CHANGED',
@@ -66,6 +69,15 @@ export async function gatherSettings(context: CommandContext, input: InputReader
     );
   }
   return { ...effective, facts, bundle: bundlePath(context, input, file), repeated: last !== undefined };
+}
+
+/** What is no usable path at all is told with the other settings. */
+function overlapProblems(layers: readonly SettingsLayer[], dataDir: string): Problem[] {
+  const message = dataDirProblem(dataDir) === undefined ? dataDirOverlap(dataDir) : undefined;
+  if (message === undefined) return [];
+  const field = 'dataDir';
+  const layer = layers.find((other) => other.dataDir !== undefined);
+  return [{ ...(layer?.place?.(field) ?? { at: layer?.source ?? 'default', field }), message }];
 }
 
 interface ConfigFile {
