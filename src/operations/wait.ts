@@ -9,6 +9,8 @@ import type { Wait } from './scope.ts';
 const quietMs = 2000;
 /** A wait that goes on without news says so this often. */
 const repeatMs = 30_000;
+/** Causes that take turns are told so often at most; one that is new is told at once. */
+const returnMs = 10_000;
 
 /**
  * Polls until ready.
@@ -18,15 +20,21 @@ export async function waitUntil(binding: StepBinding, now: () => Date, wait: Wai
   const since = now();
   // The bound holds whatever the wall clock does meanwhile.
   const began = performance.now();
-  const told: { at: number; cause: string | undefined } = { at: 0, cause: undefined };
+  const told: { at: number; cause: string | undefined; causes: Set<string> } = {
+    at: 0,
+    cause: undefined,
+    causes: new Set(),
+  };
   let cause = 'not looked yet';
   const tell = (): void => {
     binding.waitsFor({ for: wait.for, cause, next: wait.next });
     const at = performance.now();
-    const due = told.at === 0 ? at - began >= quietMs : cause !== told.cause || at - told.at >= repeatMs;
+    const pauseMs = cause === told.cause ? repeatMs : returnMs;
+    const due = told.at === 0 ? at - began >= quietMs : !told.causes.has(cause) || at - told.at >= pauseMs;
     if (!due) return;
     told.at = at;
     told.cause = cause;
+    told.causes.add(cause);
     const next = wait.next === undefined ? {} : { next: wait.next };
     binding.emit({ type: 'step.waiting', for: wait.for, since: since.toISOString(), cause, ...next });
   };

@@ -150,6 +150,26 @@ describe('waiting', () => {
     expect(events.map(({ type }) => type)).not.toContain('step.waiting');
   });
 
+  it('tells causes that take turns every 10 s, not at each turn', async () => {
+    let time = 0;
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => time);
+    onTestFinished(() => clock.mockRestore());
+    let probes = 0;
+    const probe = async () => {
+      probes += 1;
+      time += 1000;
+      return probes > 30
+        ? ({ ready: true } as const)
+        : ({ ready: false, cause: probes % 2 === 0 ? 'activating' : 'refused' } as const);
+    };
+    const { events } = await record(
+      phaseOf(async (scope) => scope.wait({ for: 'it', timeoutMs: 60_000, intervalMs: 1, probe }), bind(realNow)),
+    );
+    const waits = events.flatMap((event) => (event.type === 'step.waiting' ? [event.cause] : []));
+    expect(waits.slice(0, 2)).toEqual(['activating', 'refused']);
+    expect(waits).toHaveLength(4);
+  });
+
   it('tells the cause after 2 s, when it changes, and every 30 s', async () => {
     // A clock that a probe moves on by 1.1 s.
     let time = 0;
