@@ -1,15 +1,21 @@
 // bke status: what stands on this host, service by service.
+import { formatBytes } from '../lib/bytes.ts';
+import { formatDuration } from '../lib/duration.ts';
 import type { Column } from '../lib/command.ts';
 import type { ServicesStatus, ServiceStatus } from '../tasks/services/status.ts';
 import type { Command, CommandContext } from './context.ts';
 
-const columns: readonly Column[] = [
+const columnsAt = (now: Date): readonly Column[] => [
   { title: 'name', field: 'name' },
   { title: 'state', field: 'state' },
   { title: 'version', field: 'version' },
   { title: 'address', field: 'address' },
-  { title: 'data', field: 'data' },
-  { title: 'since', field: 'age' },
+  { title: 'data', field: 'dataBytes', text: (bytes) => formatBytes(Number(bytes)) },
+  {
+    title: 'age',
+    field: 'since',
+    text: (since) => formatDuration(now.getTime() - Date.parse(String(since))),
+  },
   { title: 'unit', field: 'unit', wide: true },
   { title: 'reason', field: 'reason', wide: true },
 ];
@@ -32,21 +38,14 @@ export const status: Command = {
     const host = await context.openLocalHost();
     try {
       const found = await readStatus(host);
+      const columns = columnsAt(context.now());
       const empty = 'This host is not initialised: it has no local services. bke init sets them up.';
       if (found === undefined) return { kind: 'list', items: [], columns, empty };
       noteTroubles(context, found);
-      const { formatBytes } = await import('../lib/bytes.ts');
-      const { formatDuration } = await import('../lib/duration.ts');
-      const items = found.services.map((service) => ({
-        ...service,
-        ...(service.dataBytes === undefined ? {} : { data: formatBytes(service.dataBytes) }),
-        ...(service.since === undefined
-          ? {}
-          : { age: formatDuration(context.now().getTime() - Date.parse(service.since)) }),
-      }));
       // null: no load came to its end.
       const about = { bundle: found.content?.bundle ?? null };
-      return { kind: 'list', items, about, columns, empty, exitCode: found.services.every(isHealthy) ? 0 : 1 };
+      const items = found.services;
+      return { kind: 'list', items, about, columns, empty, exitCode: items.every(isHealthy) ? 0 : 1 };
     } finally {
       await host.close();
     }

@@ -54,6 +54,8 @@ export interface Column {
   /** Path into a row, e.g. `status.state`. */
   readonly field: string;
   readonly wide?: boolean;
+  /** How the field's value is written for people; default: as it is. */
+  readonly text?: (value: unknown) => string;
 }
 
 /** What a handler gives back; src/cli prints it to stdout in the wanted format. */

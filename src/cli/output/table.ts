@@ -10,7 +10,7 @@ export interface TableStyle {
 /** Lines without trailing spaces, each ended by a newline. */
 export function renderTable(items: readonly object[], columns: readonly Column[], style: TableStyle): string {
   const shown = columns.filter((column) => style.wide || column.wide !== true);
-  const rows = items.map((item) => shown.map((column) => cell(fieldOf(item, column.field))));
+  const rows = items.map((item) => shown.map((column) => columnCell(item, column)));
   if (style.headers) rows.unshift(shown.map((column) => column.title.toUpperCase()));
   const widths = shown.map((_, i) => Math.max(...rows.map((row) => textWidth(row[i] ?? ''))));
   return rows
@@ -32,6 +32,11 @@ export function renderObject(value: object): string {
     .map(([key, field]) => `${padEnd(`${label(key)}:`, width + 1)} ${cell(field)}`.trimEnd())
     .join('\n')
     .concat('\n');
+}
+
+function columnCell(item: object, { field, text }: Column): string {
+  const value = fieldOf(item, field);
+  return cell(text === undefined || value === undefined ? value : text(value));
 }
 
 /** The field at a dotted path. */

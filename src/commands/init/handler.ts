@@ -74,7 +74,8 @@ async function apply(context: CommandContext, input: InputReader, prepared: Prep
     phases,
     dryRun,
     scopeOf: scopeOfPhase,
-    next: (outcome) => (outcome === 'done' && !dryRun ? ['bke status'] : []),
+    // Told below, after what stands.
+    next: () => [],
   });
   if (!dryRun) for (const line of summaryLines(settings, result.changed)) context.note(line);
 }
@@ -113,5 +114,7 @@ function summaryLines({ settings }: InitSettings, changed: boolean): string[] {
     `  charts  ${charts}`,
     '  containerd, which pulls from there',
     'The bootstrap cluster is not part of this bke yet.',
+    'next:',
+    '  bke status',
   ];
 }

@@ -44,7 +44,14 @@ export async function checkServicesHost(context: CommandContext, subject: HostTo
     if (hint !== undefined) context.note(`  ${hint}`);
   }
   const left = ignored.length === 0 ? '' : `, ${ignored.join(', ')} left out`;
-  context.note(`${plural(checks.length - ignored.length, 'check')} passed${left}.`);
+  context.note(
+    `${checksLine(checks.length - ignored.length, new Set(findings.map(({ check }) => check)).size)}${left}.`,
+  );
+}
+
+function checksLine(all: number, warned: number): string {
+  if (warned === 0) return `${plural(all, 'check')} passed`;
+  return `${plural(all, 'check')}: ${all - warned} passed, ${plural(warned, 'warning')}`;
 }
 
 async function needsOf({ settings: { settings }, content, binaryBytes }: HostToCheck): Promise<HostNeeds> {
