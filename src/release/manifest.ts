@@ -1,9 +1,19 @@
 // The release manifest: names every artifact of a release, its version and where it comes from (ARCHITECTURE.md, "bke bundle build").
 import { z } from 'zod';
+import {
+  imageName,
+  imageReference,
+  kubernetesVersions,
+  pathPart,
+  pathsOf,
+  platform,
+  platformList,
+  repositoryPathPattern,
+} from './names.ts';
 import { platforms } from './platforms.ts';
+import { PathClaims } from './repository/paths.ts';
 
 export type { Platform } from './platforms.ts';
-export const platform = z.enum(platforms);
 
 export const digest = z.templateLiteral([z.literal('sha256:'), z.string().regex(/^[0-9a-f]{64}$/)], {
   error: 'must be sha256: and 64 hex digits',
@@ -52,29 +62,13 @@ const imageSource = source.refine(
   'an image comes from a layout or registry, not from a file or url',
 );
 
-/** Relative, forward, without anything that could lead elsewhere. */
-const repositoryPath = z
-  .string()
-  .min(1)
-  .refine((path) => path.split('/').every((part) => /^[\w.+@{}~-]+$/.test(part) && part !== '.' && part !== '..'), {
-    error: 'must be a relative path of letters, digits and . _ + @ ~ -, without . and .. parts',
-  });
-
-/** Name or version of a file: folders on hosts are called by them, so that nothing in them may lead elsewhere. */
-export const pathPart = z
-  .string()
-  .min(1, { abort: true })
-  .regex(/^\w[\w.+~-]*$/, {
-    error: 'must begin with a letter or digit and have only letters, digits and . _ + ~ -',
-  });
-
 const fileArtifact = z.strictObject({
   kind: z.literal('file'),
   /** Logical name, e.g. kubelet, containerd; unique with version. */
   name: pathPart,
   version: pathPart,
   /** Path in the file repository; `{platform}` becomes e.g. linux/amd64: kubernetes/v1.36.3/{platform}/kubelet. Without it one file serves all platforms. */
-  path: repositoryPath,
+  path: repositoryPathPattern,
   /** binary: placed as it is, 0755; archive: .tar, .tar.gz or .tar.zst; manifest: Kubernetes YAML; other. */
   type: z.enum(['binary', 'archive', 'manifest', 'other']),
   sources: z.partialRecord(platform, plainSource),
@@ -82,17 +76,17 @@ const fileArtifact = z.strictObject({
 
 const imageArtifact = z.strictObject({
   kind: z.literal('image'),
-  name: z.string().min(1),
+  name: imageName,
   /** Full public name with tag: registry.k8s.io/kube-apiserver:v1.36.3 */
-  ref: z.string().min(1),
+  ref: imageReference,
   /** One layout or registry reference that has all platforms under the key `all`, or one per platform. */
   sources: z.partialRecord(z.enum([...platforms, 'all']), imageSource),
 });
 
 const chartArtifact = z.strictObject({
   kind: z.literal('chart'),
-  name: z.string().min(1),
-  version: z.string().min(1),
+  name: pathPart,
+  version: pathPart,
   source: plainSource,
 });
 
@@ -114,7 +108,13 @@ const artifacts = z
   .min(1)
   .superRefine((entries, context) => {
     const claimed = new Set<string>();
+    const paths = new PathClaims();
     for (const [index, entry] of entries.entries()) {
+      const twice = entry.kind === 'file' && claimed.has(`path ${entry.path}`);
+      for (const path of entry.kind === 'file' && !twice ? pathsOf(entry.path) : []) {
+        const message = paths.claim(path);
+        if (message !== undefined) context.addIssue({ code: 'custom', path: [index, 'path'], message });
+      }
       for (const claim of claimsOf(entry)) {
         if (claimed.has(claim)) context.addIssue({ code: 'custom', path: [index], message: `${claim} is there twice` });
         claimed.add(claim);
@@ -126,14 +126,14 @@ export const releaseManifest = z.strictObject({
   apiVersion: z.literal('bke.io/v1alpha1'),
   kind: z.literal('Release'),
   metadata: z.strictObject({
-    name: z.string().min(1),
+    name: pathPart,
     /** Version of this release, e.g. 0.1.0. */
-    version: z.string().min(1),
+    version: pathPart,
   }),
   spec: z.strictObject({
-    platforms: z.array(platform).min(1),
+    platforms: platformList,
     /** Kubernetes versions that can be installed from it, e.g. v1.36.3. */
-    kubernetesVersions: z.array(z.string()),
+    kubernetesVersions,
     artifacts,
   }),
 });

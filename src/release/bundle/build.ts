@@ -15,7 +15,8 @@ import { type BlobOrigin, fileOrigin } from '../sources/blob-origin.ts';
 import { layoutSource } from '../sources/layout.ts';
 import { registrySource } from '../sources/registry.ts';
 import { urlBlob } from '../sources/url.ts';
-import type { BundleDescription } from './description.ts';
+import { type BundleDescription, parseDescription } from './description.ts';
+import { jsonBytes } from './members.ts';
 import { type BuildInput, chooseOutput } from './output.ts';
 import { type Progress, reporter } from './progress.ts';
 import { resolveArtifacts } from './resolve.ts';
@@ -78,6 +79,8 @@ export async function buildBundle(options: BuildOptions): Promise<BuiltBundle> {
     entries: [...entries],
     blobs: blobList(blobs),
   };
+  // What could not be opened again is not written.
+  parseDescription(jsonBytes(description), options.output);
   const content = await writeBundle(
     output,
     { description, blobs, signKey },

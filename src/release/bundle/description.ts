@@ -1,14 +1,26 @@
 // bundle.json: what a bundle says about itself. It is signed, and every byte of the bundle follows from its digests (ARCHITECTURE.md, "bke bundle build").
 import { z } from 'zod';
 import { BkeError } from '../../lib/errors.ts';
-import { digest, pathPart, platform } from '../manifest.ts';
+import { digest } from '../manifest.ts';
+import {
+  imageName,
+  imageReference,
+  kubernetesVersions,
+  pathPart,
+  platform,
+  platformList,
+  repositoryPath,
+} from '../names.ts';
+import { parseReference } from '../oci/reference.ts';
+import { chartFileName } from '../repository/charts.ts';
+import { PathClaims } from '../repository/paths.ts';
 
 const size = z.int().nonnegative();
 const content = { digest, size };
 
 const fileVariant = z.strictObject({
   /** Path in the file repository, e.g. kubernetes/v1.36.3/linux/amd64/kubelet. */
-  path: z.string().min(1),
+  path: repositoryPath,
   ...content,
   /** Digest of the OCI manifest that holds it. */
   manifest: digest,
@@ -24,12 +36,12 @@ const fileEntry = z.strictObject({
 
 const imageEntry = z.strictObject({
   kind: z.literal('image'),
-  name: z.string().min(1),
+  name: imageName,
   /** Full public name with tag, e.g. registry.k8s.io/kube-apiserver:v1.36.3. */
-  ref: z.string().min(1),
+  ref: imageReference.superRefine(requireReference),
   /** What the tag points at: a manifest, or an index of one manifest per platform. */
   digest,
-  mediaType: z.string().min(1),
+  mediaType: z.string().min(1).max(255),
   /** Where the source had an index of more platforms: its digest, under which some may know the image. */
   sourceDigest: digest.optional(),
   platforms: z.partialRecord(platform, digest),
@@ -37,23 +49,65 @@ const imageEntry = z.strictObject({
 
 const chartEntry = z.strictObject({
   kind: z.literal('chart'),
-  name: z.string().min(1),
-  version: z.string().min(1),
-  /** File name in the chart repository. */
-  file: z.string().min(1),
+  name: pathPart,
+  version: pathPart,
+  /** File name in the chart repository: <name>-<version>.tgz. */
+  file: z.string(),
   ...content,
   manifest: digest,
 });
 
+function requireReference(ref: string, context: z.RefinementCtx): void {
+  try {
+    parseReference(ref);
+  } catch (thrown) {
+    if (!(thrown instanceof BkeError)) throw thrown;
+    context.addIssue({ code: 'custom', message: thrown.message });
+  }
+}
+
+/** Everything can lie in the repositories at once: no place is taken twice, no file is a folder of another. */
+function requireOnePlaceEach(entries: readonly BundleEntry[], context: z.RefinementCtx): void {
+  const paths = new PathClaims();
+  const others = new Set<string>();
+  const refuse = (index: number, message: string) => context.addIssue({ code: 'custom', path: [index], message });
+  for (const [index, entry] of entries.entries()) {
+    if (entry.kind === 'file') {
+      for (const fault of fileFaults(entry, paths)) refuse(index, fault);
+      continue;
+    }
+    if (entry.kind === 'chart' && entry.file !== chartFileName(entry)) {
+      refuse(index, `the chart's file must be ${chartFileName(entry)}`);
+    }
+    const place = entry.kind === 'image' ? `image ${entry.ref}` : `chart ${entry.name} ${entry.version}`;
+    if (others.has(place)) refuse(index, `${place} is there twice`);
+    others.add(place);
+  }
+}
+
+function fileFaults({ variants }: FileEntry, paths: PathClaims): string[] {
+  const contents = new Map<string, string>();
+  const faults: string[] = [];
+  for (const { path, digest: wanted } of Object.values(variants)) {
+    const other = contents.get(path);
+    // A file for all platforms is listed for each.
+    const fault =
+      other === undefined ? paths.claim(path) : other === wanted ? undefined : `path ${path} is there twice`;
+    if (fault !== undefined) faults.push(fault);
+    contents.set(path, wanted);
+  }
+  return faults;
+}
+
 const bundleDescription = z.strictObject({
   format: z.literal(1),
-  name: z.string().min(1),
-  version: z.string().min(1),
+  name: pathPart,
+  version: pathPart,
   /** Version of the bke that built it: another bke may load it if at most one minor version apart. */
-  bke: z.string().min(1),
-  platforms: z.array(platform).min(1),
-  kubernetesVersions: z.array(z.string()),
-  entries: z.array(z.discriminatedUnion('kind', [fileEntry, imageEntry, chartEntry])),
+  bke: pathPart,
+  platforms: platformList,
+  kubernetesVersions,
+  entries: z.array(z.discriminatedUnion('kind', [fileEntry, imageEntry, chartEntry])).superRefine(requireOnePlaceEach),
   /** Every blob in the bundle, sorted by digest: nothing may be missing and nothing more may be there. */
   blobs: z.array(z.strictObject(content)),
 });
@@ -62,7 +116,8 @@ export type BundleDescription = z.infer<typeof bundleDescription>;
 export type FileEntry = z.infer<typeof fileEntry>;
 export type FileVariant = z.infer<typeof fileVariant>;
 export type ImageEntry = z.infer<typeof imageEntry>;
-export type BundleEntry = FileEntry | ImageEntry | z.infer<typeof chartEntry>;
+export type ChartEntry = z.infer<typeof chartEntry>;
+export type BundleEntry = FileEntry | ImageEntry | ChartEntry;
 
 /** @param path of the bundle, only for messages. @throws BkeError BKE_BUNDLE_FORMAT */
 export function parseDescription(bytes: Buffer, path: string): BundleDescription {

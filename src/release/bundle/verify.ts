@@ -4,7 +4,9 @@ import { BkeError } from '../../lib/errors.ts';
 import type { Platform } from '../manifest.ts';
 import { type Descriptor, parseManifest } from '../oci/types.ts';
 import { imagePlatformOf } from '../oci/image-platform.ts';
-import type { BundleEntry, ImageEntry } from './description.ts';
+import { readChart } from '../repository/chart-archive.ts';
+import type { BundleEntry, ChartEntry, ImageEntry } from './description.ts';
+import { readImage } from './image-content.ts';
 import type { Bundle } from './open.ts';
 import { type Progress, reporter } from './progress.ts';
 
@@ -30,6 +32,7 @@ export async function verifyBundle(bundle: Bundle, options: VerifyOptions = {}):
   const needs = new Needs(bundle);
   for (const entry of bundle.description.entries) await needs.add(entry);
   const damaged = await damagedBlobs(bundle, options);
+  if (needs.faults.length === 0 && damaged.length === 0) await needs.tryLoading();
   const faults = [...needs.faults, ...damaged.map((digest) => damageFault(digest, needs)), ...needs.unneeded()];
   const bytes = bundle.description.blobs.reduce((sum, { size }) => sum + size, 0);
   return { blobs: bundle.description.blobs.length, bytes, faults };
@@ -76,14 +79,33 @@ class Needs {
     const item = entryName(entry);
     if (entry.kind === 'image') return this.#addImage(entry, item);
     const contents = entry.kind === 'chart' ? [entry] : Object.values(entry.variants);
-    for (const { digest, manifest } of contents) {
-      this.#need(item, digest);
+    for (const { digest, size, manifest } of contents) {
+      this.#need(item, { digest, size });
       const named = await this.#manifestParts(item, manifest, 'application/vnd.oci.image.manifest.v1+json');
       if (named !== undefined && !named.some((part) => part.digest === digest)) {
         this.#fault(item, `its manifest ${manifest} does not name its content ${digest}`);
       }
     }
     if (entry.kind === 'file') this.#requirePlatforms(item, Object.keys(entry.variants));
+  }
+
+  /** What loading does before it writes anything; of a bundle that has no faults so far. */
+  async tryLoading(): Promise<void> {
+    for (const entry of this.#bundle.description.entries) {
+      try {
+        if (entry.kind === 'image') await readImage(this.#bundle, entry);
+        if (entry.kind === 'chart') await this.#requireChart(entry);
+      } catch (thrown) {
+        if (!(thrown instanceof BkeError)) throw thrown;
+        this.#fault(entryName(entry), thrown.message);
+      }
+    }
+  }
+
+  async #requireChart(entry: ChartEntry): Promise<void> {
+    const { metadata } = await readChart(this.#bundle.blob(entry.digest), entry.file);
+    if (metadata.name === entry.name && metadata.version === entry.version) return;
+    this.#fault(entryName(entry), `its archive is chart ${metadata.name} ${metadata.version}`);
   }
 
   async #addImage(entry: ImageEntry, item: string): Promise<void> {
@@ -119,14 +141,14 @@ class Needs {
 
   /** What a manifest or index names; undefined where it can't be read, which is a fault already. */
   async #manifestParts(item: string, digest: Digest, mediaType: string): Promise<Descriptor[] | undefined> {
-    if (!this.#need(item, digest)) return undefined;
+    if (!this.#need(item, { digest })) return undefined;
     const bytes = await this.#read(item, digest);
     if (bytes === undefined) return undefined;
     try {
       const parsed = parseManifest({ bytes, digest, mediaType }, item);
       const parts =
         parsed.kind === 'index' ? parsed.index.manifests : [parsed.manifest.config, ...parsed.manifest.layers];
-      for (const part of parts) this.#need(item, part.digest);
+      for (const part of parts) this.#need(item, part);
       return parts;
     } catch (thrown) {
       if (!(thrown instanceof BkeError)) throw thrown;
@@ -147,10 +169,14 @@ class Needs {
   }
 
   /** false where the bundle doesn't have it. */
-  #need(item: string, digest: Digest): boolean {
+  #need(item: string, { digest, size }: { readonly digest: Digest; readonly size?: number }): boolean {
     const users = this.#users.get(digest) ?? new Set();
-    const there = this.#bundle.sizeOf(digest) !== undefined;
+    const has = this.#bundle.sizeOf(digest);
+    const there = has !== undefined;
     if (!there && !users.has(item)) this.#fault(item, `the blob ${digest} is missing`);
+    if (there && size !== undefined && size !== has) {
+      this.#fault(item, `the blob ${digest} should have ${size} bytes but has ${has}`);
+    }
     this.#users.set(digest, users.add(item));
     return there;
   }

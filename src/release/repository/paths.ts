@@ -9,6 +9,44 @@ export function isPlainPath(path: string): boolean {
   return path.split('/').every((part) => part !== '' && !part.startsWith('.') && !/[\u0000-\u001F\u007F\\]/.test(part));
 }
 
+/** Longer names leave no room for the draft that is written beside its place: NAME_MAX is 255. */
+const longestPart = 200;
+const longestPath = 1000;
+
+/** What may be put into the repository: by a release manifest, by bundle.json, by the store. Narrower than what is served, which may be there by hand. */
+export function isRepositoryPath(path: string): boolean {
+  if (path.length > longestPath) return false;
+  return path.split('/').every((part) => part.length <= longestPart && /^[\w+@~-][\w.+@~-]*$/.test(part));
+}
+
+/** Paths that can all be files in one repository: each once, and none a folder of another. */
+export class PathClaims {
+  readonly #files = new Set<string>();
+  readonly #folders = new Set<string>();
+
+  /** Why it can't be there beside those claimed before; undefined where it can. */
+  claim(path: string): string | undefined {
+    const parents = foldersOf(path);
+    const above = parents.find((folder) => this.#files.has(folder));
+    const fault = this.#files.has(path)
+      ? `path ${path} is there twice`
+      : this.#folders.has(path)
+        ? `path ${path} is a folder of another file`
+        : above === undefined
+          ? undefined
+          : `path ${path} lies below ${above}, which is a file`;
+    this.#files.add(path);
+    for (const folder of parents) this.#folders.add(folder);
+    return fault;
+  }
+}
+
+/** a/b/c -> a, a/b */
+function foldersOf(path: string): string[] {
+  const parts = path.split('/');
+  return parts.slice(1).map((_, index) => parts.slice(0, index + 1).join('/'));
+}
+
 /** The absolute path of a plain file in `root`; undefined where there is none, or where a symbolic link is on the way. */
 export async function plainFile(root: string, path: string): Promise<string | undefined> {
   return plainEntry(root, path, 'file');

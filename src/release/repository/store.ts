@@ -12,7 +12,7 @@ import { readRange } from '../../lib/file-range.ts';
 import { readChart } from './chart-archive.ts';
 import { type ChartIndex, ChartIndexer } from './charts.ts';
 import { DigestRecords, hashFile, versionOf } from './digests.ts';
-import { isPlainPath, makeFolders, plainDirectory, plainFile } from './paths.ts';
+import { isPlainPath, isRepositoryPath, makeFolders, plainDirectory, plainFile } from './paths.ts';
 
 export interface StoredFile extends Content {
   /** Relative to files/ or charts/. */
@@ -146,7 +146,7 @@ class DiskRepository implements FileRepository {
   }
 
   async add(area: Area, file: NewFile, source: () => Readable, options: AddOptions = {}): Promise<boolean> {
-    if (!isPlainPath(file.path) || (area === 'charts' && !/^[^/]+\.tgz$/.test(file.path))) {
+    if (!isRepositoryPath(file.path) || (area === 'charts' && !/^[^/]+\.tgz$/.test(file.path))) {
       throw new BkeError(
         'BKE_ARTIFACT_UNUSABLE',
         `${JSON.stringify(file.path)} is no path that the ${area} repository takes`,

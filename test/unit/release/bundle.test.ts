@@ -62,6 +62,54 @@ describe('a signature', () => {
   });
 });
 
+describe('a signed description that could not be loaded', () => {
+  const withEntry =
+    (kind: string, change: (entry: Record<string, unknown>) => object) => (description: BundleDescription) => ({
+      ...description,
+      entries: description.entries.map((entry) =>
+        entry.kind === kind ? { ...entry, ...change({ ...entry }) } : entry,
+      ),
+    });
+  const variant = (path: string) =>
+    withEntry('file', ({ variants }) => ({
+      variants: Object.fromEntries(Object.entries(variants ?? {}).map(([name, one]) => [name, { ...one, path }])),
+    }));
+
+  it.each([
+    ['a path that leads out', variant('../x')],
+    ['a path of our own records', variant('.digests/x')],
+    ['one path for two files', variant('a/b')],
+    ['a chart of another file name', withEntry('chart', () => ({ file: '../app.tgz' }))],
+    ['a short image name', withEntry('image', () => ({ ref: 'nginx:1' }))],
+    ['a control character', (d: BundleDescription) => ({ ...d, name: 'a\u001B[2J' })],
+    ['a name without end', (d: BundleDescription) => ({ ...d, name: 'x'.repeat(100_000) })],
+    ['a platform twice', (d: BundleDescription) => ({ ...d, platforms: ['linux/amd64', 'linux/amd64'] })],
+    ['a version that is none', (d: BundleDescription) => ({ ...d, kubernetesVersions: ['x y'] })],
+  ])('with %s is refused when it is opened', async (_, alter) => {
+    const { path } = await alteredBundle(alter);
+    await expect(openBundle(path, trusted)).rejects.toMatchObject({ code: 'BKE_BUNDLE_FORMAT' });
+  });
+
+  it('with a size that its blob does not have does not pass verification', async () => {
+    const { path } = await alteredBundle(withEntry('chart', () => ({ size: 1 })));
+    await using bundle = await openBundle(path, trusted);
+    expect((await verifyBundle(bundle)).faults).toEqual([
+      {
+        item: 'chart app 1.2.3',
+        message: expect.stringMatching(/^the blob sha256:\w+ should have 1 bytes but has \d+$/),
+      },
+    ]);
+  });
+
+  it('with a chart that is another one does not pass verification', async () => {
+    const { path } = await alteredBundle(withEntry('chart', () => ({ version: '9.9.9', file: 'app-9.9.9.tgz' })));
+    await using bundle = await openBundle(path, trusted);
+    expect((await verifyBundle(bundle)).faults).toEqual([
+      { item: 'chart app 9.9.9', message: 'its archive is chart app 1.2.3' },
+    ]);
+  });
+});
+
 /** The good bundle with another description, or other members. */
 async function alteredBundle(
   alter: (description: BundleDescription) => BundleDescription | object,

@@ -70,7 +70,7 @@ describe('a release manifest', () => {
       'release.yaml:8:11: spec.artifacts[0].kind: must be one of file, image or chart, but is the text "fil"; did you mean file?',
       'release.yaml:10:11: spec.artifacts[1].name: must not be empty',
       'release.yaml:11:13: spec.artifacts[1].version: must be text, but is empty',
-      'release.yaml:13:11: spec.artifacts[1].path: must be a relative path of letters, digits and . _ + @ ~ -, without . and .. parts',
+      'release.yaml:13:11: spec.artifacts[1].path: must be a relative path of letters, digits and . _ + @ ~ -, without empty parts and parts that begin with a dot',
       'release.yaml:14:15: spec.artifacts[1].sources["linux/arm"]: there is no such field; did you mean linux/arm64?',
       'release.yaml:15:58: spec.artifacts[2].sources.all: an image comes from a layout or registry, not from a file or url',
       'release.yaml:16:25: spec.artifacts[3].name: must be text, but is a list',
@@ -113,6 +113,45 @@ describe('a release manifest', () => {
     ]);
     expect(mistakes(releaseYaml(file.replace('name: kubelet', 'name: ../kubelet')))).toEqual([
       expect.stringContaining(`spec.artifacts[0].name: ${lead}`),
+    ]);
+  });
+
+  it('refuses paths that cannot all be files in one repository', () => {
+    const at = (name: string, path: string) =>
+      file.replace('kubelet,', `${name},`).replace('k/{platform}/kubelet', path);
+    const several = (...paths: string[]) => mistakes(releaseYaml(paths.map((path, i) => at(`n${i}`, path)).join('\n')));
+    expect(several('r/{platform}/r', 'r/linux/amd64/r/x')).toEqual([
+      expect.stringContaining(
+        'spec.artifacts[1].path: path r/linux/amd64/r/x lies below r/linux/amd64/r, which is a file',
+      ),
+    ]);
+    expect(several('r/a/x', 'r/a')).toEqual([expect.stringContaining('path r/a is a folder of another file')]);
+    expect(several('r/{platform}/x', 'r/linux/arm64/x')).toEqual([
+      expect.stringContaining('path r/linux/arm64/x is there twice'),
+    ]);
+    expect(several('r/a', 'r/ab', 'r/b/a')).toEqual([]);
+    for (const bad of ['.digests/x', 'a/.x', 'a//b', 'a/', '{x}/a', 'x'.repeat(201), 'a/'.repeat(600)])
+      expect(several(bad)).toEqual([expect.stringContaining('spec.artifacts[0].path: must be a relative path')]);
+  });
+
+  it('refuses names, versions and platforms that no bundle may have', () => {
+    const text = releaseYaml(file);
+    const changed = (before: string, after: string) => mistakes(text.replace(before, after));
+    expect(changed('name: test', 'name: "a\\e[2Jb"')).toEqual([
+      expect.stringContaining('metadata.name: has a control character'),
+    ]);
+    expect(changed('name: test', `name: ${'x'.repeat(100_000)}`)).toEqual([
+      expect.stringContaining('metadata.name: must have at most 100 characters'),
+    ]);
+    expect(changed('[v1.36.3]', '[1.30, "x y", v1.36.3, v1.36.3]')).toEqual([
+      expect.stringContaining('spec.kubernetesVersions[0]: must be a version such as v1.36.3'),
+      expect.stringContaining('spec.kubernetesVersions[1]: must be a version such as v1.36.3'),
+    ]);
+    expect(changed('[v1.36.3]', '[v1.36.3, v1.36.3]')).toEqual([
+      expect.stringContaining('spec.kubernetesVersions[1]: v1.36.3 is there twice'),
+    ]);
+    expect(changed('linux/arm64]', 'linux/amd64]')).toEqual([
+      expect.stringContaining('spec.platforms[1]: linux/amd64 is there twice'),
     ]);
   });
 
