@@ -75,12 +75,13 @@ async function missingContent(service: LocalService, known: LoadedBefore): Promi
 /** Asked of the service by the head of each file, not looked for on the disk: what it can serve is what counts. */
 async function unservedFiles(service: LocalService, known: LoadedBefore, signal: AbortSignal): Promise<string[]> {
   const wanted = known.content?.files.filter(({ area }) => area === service.id) ?? [];
+  const prefix = service.id === 'charts' ? '/charts/' : '/';
   const limit = createLimit(atOnce);
   const lines = await Promise.all(
     wanted.map(({ path, size }) =>
       limit(async () => {
         signal.throwIfAborted();
-        const url = `/${path.split('/').map(encodeURIComponent).join('/')}`;
+        const url = `${prefix}${path.split('/').map(encodeURIComponent).join('/')}`;
         const { status, bytes } = await probeHttps({ ...service.probe, ca: known.ca, path: url, method: 'HEAD' });
         if (status === 404) return [`${path} is missing`];
         if (status !== 200) return [`${path} is answered with HTTP ${status}`];

@@ -7,7 +7,7 @@ import { dataPaths, servicePaths } from './layout.ts';
 import { type ContentRecord, readContent, readSettings } from './records.ts';
 import { gapsOf } from './gaps.ts';
 import { type LocalService, localServices } from './service-list.ts';
-import { readUnitState, type UnitState } from './unit-state.ts';
+import { programNotRun, readUnitState, type UnitState } from './unit-state.ts';
 import { serviceTrouble } from './wait.ts';
 
 /**
@@ -63,7 +63,7 @@ async function serviceStatus(host: Host, service: LocalService, known: Known): P
   const dataBytes = await directorySize(host, dataPaths(known.settings.dataDir)[service.data]);
   return {
     name: service.id,
-    ...healthOf(unit, trouble, gaps),
+    ...(await explained(host, service.unit, healthOf(unit, trouble, gaps))),
     unit: service.unit,
     version: (await versionOf(host, service.unit)) ?? 'unknown',
     address: service.url,
@@ -117,6 +117,18 @@ function healthOf(
 
 function sinceOf(unit: UnitState): { since?: string } {
   return unit.since === undefined ? {} : { since: unit.since.toISOString() };
+}
+
+/** A failure whose reason is that the program is gone says so. */
+async function explained(
+  host: Host,
+  unit: string,
+  health: Pick<ServiceStatus, 'state' | 'reason'>,
+): Promise<Pick<ServiceStatus, 'state' | 'reason'>> {
+  const notRun = health.state === 'failed' ? await programNotRun(host, unit) : undefined;
+  if (notRun === undefined) return health;
+  const why = notRun.there ? 'cannot be run' : 'is not there';
+  return { ...health, reason: `${notRun.path} ${why}: bke init puts it back` };
 }
 
 function shortened([first = '', ...others]: readonly string[]): string {

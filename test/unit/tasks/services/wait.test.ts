@@ -27,10 +27,10 @@ function systemdSays(
   states: readonly { readonly active: string; readonly restarts: number }[],
   mainStatus: number,
 ): void {
-  const { run } = machine.host;
+  const run = machine.host.run.bind(machine.host);
   let asked = 0;
   vi.spyOn(machine.host, 'run').mockImplementation(async (argv, options) => {
-    if (argv[0] !== 'systemctl' || argv[1] !== 'show') return run.call(machine.host, argv, options);
+    if (argv[0] !== 'systemctl' || argv[1] !== 'show') return run(argv, options);
     if (argv.some((word) => word.includes('ExecMainStatus'))) {
       const stdout = `ExecMainStatus=${mainStatus}\nExecStart={ path=${program} ; argv[]=${program} serve ; }\n`;
       return { exitCode: 0, stdout, stderr: '' };
