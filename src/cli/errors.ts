@@ -1,7 +1,7 @@
 // Errors as people and programs read them, and the exit code each ends with.
 import { errorTable } from '../lib/error-table.ts';
 import { BkeError, type ErrorReport, toErrorReport } from '../lib/errors.ts';
-import { listedShort, plural, printable } from '../lib/text.ts';
+import { listedShort, plural, printable, visible } from '../lib/text.ts';
 import type { Theme } from './theme.ts';
 
 /** Equal failures of many hosts, told once. */
@@ -9,6 +9,9 @@ interface ErrorGroup {
   readonly report: ErrorReport;
   readonly hosts: readonly string[];
 }
+
+/** Characters of one line: what others sent must not fill the screen. */
+const longestMessage = 2000;
 
 export interface ErrorStyle {
   readonly theme: Theme;
@@ -76,20 +79,20 @@ function renderGroup({ report, hosts }: ErrorGroup, style: ErrorStyle): string {
   const { theme } = style;
   const head = theme.bad(theme.strong(`error[${report.code}]:`));
   const where = hosts.length === 1 ? `${hosts[0]}: ` : '';
-  const lines = [`${head} ${printable(where + report.message)}`];
+  const lines = [`${head} ${visible(where + report.message, longestMessage)}`];
   if (hosts.length > 1) lines.push(`  on ${plural(hosts.length, 'host')}: ${listedShort(hosts, style.hosts ?? 8)}`);
   for (const detail of report.details ?? [])
     lines.push(
       ...printable(detail)
         .split('\n')
-        .map((line) => `  ${line}`),
+        .map((line) => `  ${visible(line.replaceAll('\t', '  '), longestMessage)}`),
     );
   if (report.code === 'BKE_INTERNAL') {
     lines.push('  This is a bug in bke, not something you did.');
     if (style.log !== undefined)
       lines.push(`  Everything about it is in ${style.log}; please report it with that file.`);
   }
-  if (report.hint !== undefined) lines.push(`${theme.accent('hint:')} ${printable(report.hint)}`);
+  if (report.hint !== undefined) lines.push(`${theme.accent('hint:')} ${visible(report.hint, longestMessage)}`);
   lines.push(theme.faint(`see: bke explain ${report.code}`));
   return lines.map((line) => `${line}\n`).join('');
 }

@@ -53,6 +53,24 @@ export function printable(text: string): string {
   return text.replaceAll(escapes, '').replaceAll('\r\n', '\n').replaceAll(controls, '');
 }
 
+// Line ends of Unicode, and what turns the direction of writing or has no width: a name with them looks like another one.
+// oxlint-disable-next-line no-control-regex -- control characters are what is looked for
+const unseen = /[\u0000-\u001F\u007F-\u009F\u200B-\u200F\u2028-\u202E\u2060-\u2069\uFEFF]/g;
+
+/** One line, with every control character shown (\x1b, \u202e), at most `most` characters before the ellipsis. */
+export function visible(text: string, most: number): string {
+  const shown = text.length > most ? `${text.slice(0, most)}…` : text;
+  return shown.replaceAll(unseen, (letter) => {
+    const code = letter.charCodeAt(0).toString(16);
+    return code.length > 2 ? `\\u${code}` : `\\x${code.padStart(2, '0')}`;
+  });
+}
+
+/** A name that others gave, for messages: in double quotes, so that it is plain where it ends; cut off after 200 characters. */
+export function quoted(name: string): string {
+  return `"${visible(name, 200).replaceAll('"', '\\"')}"`;
+}
+
 const wide =
   /[\u1100-\u115F\u2E80-\u303E\u3041-\u33FF\u3400-\u4DBF\u4E00-\u9FFF\uA000-\uA4CF\uAC00-\uD7A3\uF900-\uFAFF\uFE30-\uFE6F\uFF00-\uFF60\uFFE0-\uFFE6]|[\u{1F300}-\u{1FAFF}\u{20000}-\u{3FFFD}]/gu;
 

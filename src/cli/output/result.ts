@@ -1,5 +1,6 @@
 // What a handler gave back, as text for stdout in the wanted format.
 import type { CommandResult, OutputFormat } from '../../lib/command.ts';
+import { visible } from '../../lib/text.ts';
 import { fieldOf, renderObject, renderTable } from './table.ts';
 
 export interface ResultStyle {
@@ -44,7 +45,7 @@ const listFormats: Readonly<
 
 function nameLine(item: object): string {
   const names = ['name', 'metadata.name', 'id'].map((path) => fieldOf(item, path));
-  return `${names.find((name) => typeof name === 'string') ?? '-'}\n`;
+  return `${visible(names.find((name) => typeof name === 'string') ?? '-', 1000)}\n`;
 }
 
 function toJson(value: object): string {

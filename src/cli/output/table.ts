@@ -1,6 +1,6 @@
 // Lists as aligned columns, in the manner of kubectl.
 import type { Column } from '../../lib/command.ts';
-import { padEnd, printable, textWidth } from '../../lib/text.ts';
+import { padEnd, textWidth, visible } from '../../lib/text.ts';
 
 export interface TableStyle {
   readonly headers: boolean;
@@ -54,7 +54,7 @@ function cell(value: unknown): string {
   if (value === undefined || value === null || value === '') return '-';
   if (Array.isArray(value)) return value.length === 0 ? '-' : value.map(cell).join(',');
   const text = typeof value === 'string' ? value : JSON.stringify(value);
-  return printable(text).replaceAll(/\s+/g, ' ');
+  return visible(text.replaceAll(/[ \t\r\n]+/g, ' '), 1000);
 }
 
 /** nodeVersion -> node version */

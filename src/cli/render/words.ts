@@ -3,7 +3,7 @@ import type { Outcome } from '../../api/events.ts';
 import { formatBytes } from '../../lib/bytes.ts';
 import { formatDuration } from '../../lib/duration.ts';
 import type { ErrorReport } from '../../lib/errors.ts';
-import { printable } from '../../lib/text.ts';
+import { visible } from '../../lib/text.ts';
 import type { EventOf } from './match.ts';
 import type { OperationView } from './state.ts';
 
@@ -72,5 +72,5 @@ export function outcomeWord(outcome: Outcome): string {
 }
 
 export function oneLine(text: string): string {
-  return printable(text).replaceAll(/\s+/g, ' ').trim();
+  return visible(text.replaceAll(/[ \t\r\n]+/g, ' ').trim(), 2000);
 }

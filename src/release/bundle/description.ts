@@ -1,6 +1,7 @@
 // bundle.json: what a bundle says about itself. It is signed, and every byte of the bundle follows from its digests (ARCHITECTURE.md, "bke bundle build").
 import { z } from 'zod';
 import { BkeError } from '../../lib/errors.ts';
+import { visible } from '../../lib/text.ts';
 import { digest } from '../manifest.ts';
 import {
   imageName,
@@ -130,7 +131,9 @@ export function parseDescription(bytes: Buffer, path: string): BundleDescription
   }
   const parsed = bundleDescription.safeParse(value);
   if (parsed.success) return parsed.data;
-  const details = parsed.error.issues.slice(0, 10).map((issue) => `${issue.path.join('.')}: ${issue.message}`);
+  const details = parsed.error.issues
+    .slice(0, 10)
+    .map((issue) => `${visible(issue.path.join('.'), 200)}: ${visible(issue.message, 400)}`);
   throw new BkeError('BKE_BUNDLE_FORMAT', `${path}: bundle.json is not valid`, { details });
 }
 

@@ -6,6 +6,7 @@ import { type Content, type Digest, verifying } from '../../lib/digest.ts';
 import { whyUnreadable } from '../../lib/errno.ts';
 import { BkeError } from '../../lib/errors.ts';
 import { fileChunks, readRange } from '../../lib/file-range.ts';
+import { quoted } from '../../lib/text.ts';
 import { bkeVersion } from '../../lib/version.ts';
 import type { Platform } from '../manifest.ts';
 import { builtInKeys } from '../trust.ts';
@@ -146,7 +147,7 @@ async function checkMembers(
       });
     }
     if (size === undefined) {
-      throw new BkeError('BKE_BUNDLE_EXTRA', `${path} has ${member.name}, which bundle.json does not name`, {
+      throw new BkeError('BKE_BUNDLE_EXTRA', `${path} has ${quoted(member.name)}, which bundle.json does not name`, {
         hint: getAgain,
       });
     }

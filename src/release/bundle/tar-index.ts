@@ -1,6 +1,7 @@
 // Finds the members of a tar file by jumping from header to header: whoever opens a bundle reads some KiB, not GiBs.
 import type { FileHandle } from 'node:fs/promises';
 import { BkeError } from '../../lib/errors.ts';
+import { quoted } from '../../lib/text.ts';
 import { plural } from '../../lib/text.ts';
 import { blockSize, decodeHeader, decodePax, paddingOf, type TarHeader } from './tar-header.ts';
 
@@ -161,10 +162,6 @@ function unsafeBecause({ name, type }: TarHeader): string | undefined {
   if (parts.includes('..')) return `the name ${quoted(name)} leads out of the bundle`;
   if (parts.some((part) => part === '' || part === '.')) return `the name ${quoted(name)} is not in its plain form`;
   return undefined;
-}
-
-function quoted(text: string): string {
-  return JSON.stringify(text);
 }
 
 /** undefined where it is damaged. */

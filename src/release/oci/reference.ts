@@ -1,5 +1,6 @@
 // Image names: registry/repository:tag@digest, taken apart once.
 import { BkeError } from '../../lib/errors.ts';
+import { quoted } from '../../lib/text.ts';
 import { type Digest, isDigest } from '../../lib/digest.ts';
 
 export interface ImageReference {
@@ -25,7 +26,7 @@ export function parseReference(text: string): ImageReference {
   const { registry = '', repository = '', tag, digest } = parts ?? {};
   const problem = registryProblem(registry) ?? repositoryProblem(repository) ?? suffixProblem(tag, digest);
   if (problem !== undefined) {
-    throw new BkeError('BKE_IMAGE_REFERENCE', `${JSON.stringify(text)} is no full image name: ${problem}`);
+    throw new BkeError('BKE_IMAGE_REFERENCE', `${quoted(text)} is no full image name: ${problem}`);
   }
   return { registry, repository, tag, digest: digest !== undefined && isDigest(digest) ? digest : undefined };
 }
@@ -37,11 +38,11 @@ function registryProblem(registry: string): string | undefined {
 }
 
 function repositoryProblem(repository: string): string | undefined {
-  return repositoryForm.test(repository) ? undefined : `${JSON.stringify(repository)} is no repository name`;
+  return repositoryForm.test(repository) ? undefined : `${quoted(repository)} is no repository name`;
 }
 
 function suffixProblem(tag: string | undefined, digest: string | undefined): string | undefined {
-  if (tag !== undefined && !tagForm.test(tag)) return `${JSON.stringify(tag)} is no tag`;
+  if (tag !== undefined && !tagForm.test(tag)) return `${quoted(tag)} is no tag`;
   if (digest !== undefined && !isDigest(digest)) return 'its digest must be sha256: and 64 hex digits';
   return tag === undefined && digest === undefined ? 'a tag or digest is missing' : undefined;
 }

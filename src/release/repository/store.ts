@@ -9,6 +9,7 @@ import { namingFullDisk, requireFreeSpace } from '../../lib/disk.ts';
 import { isErrno } from '../../lib/errno.ts';
 import { BkeError } from '../../lib/errors.ts';
 import { readRange } from '../../lib/file-range.ts';
+import { quoted } from '../../lib/text.ts';
 import { readChart } from './chart-archive.ts';
 import { type ChartIndex, ChartIndexer } from './charts.ts';
 import { DigestRecords, hashFile, versionOf } from './digests.ts';
@@ -147,10 +148,7 @@ class DiskRepository implements FileRepository {
 
   async add(area: Area, file: NewFile, source: () => Readable, options: AddOptions = {}): Promise<boolean> {
     if (!isRepositoryPath(file.path) || (area === 'charts' && !/^[^/]+\.tgz$/.test(file.path))) {
-      throw new BkeError(
-        'BKE_ARTIFACT_UNUSABLE',
-        `${JSON.stringify(file.path)} is no path that the ${area} repository takes`,
-      );
+      throw new BkeError('BKE_ARTIFACT_UNUSABLE', `${quoted(file.path)} is no path that the ${area} repository takes`);
     }
     if (await this.#has(area, file)) return false;
     const folder = await makeFolders(this.#areas[area], dirname(file.path));

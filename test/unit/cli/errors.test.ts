@@ -49,7 +49,7 @@ describe('an error', () => {
   it('cannot move the cursor or hide a line, whatever a host answered', () => {
     const error = new BkeError('BKE_COMMAND_FAILED', 'bad\u001B[2Jname\rX', { details: ['\u001B[31mred\u0007'] });
     expect(renderError(error, { theme })).toBe(
-      'error[BKE_COMMAND_FAILED]: badnameX\n  red\nsee: bke explain BKE_COMMAND_FAILED\n',
+      'error[BKE_COMMAND_FAILED]: bad\\x1b[2Jname\\x0dX\n  red\nsee: bke explain BKE_COMMAND_FAILED\n',
     );
   });
 

@@ -14,9 +14,9 @@ async function verify(...words: string[]): Promise<string> {
 
 describe('results', () => {
   it('are columns by default, aligned also for wide letters, without control characters', async () => {
-    expect(await verify()).toBe('NAME   STATE\na      ok\n长名   bad\n');
-    expect(await verify('--no-headers')).toBe('a      ok\n长名   bad\n');
-    expect(await verify('-o', 'wide')).toBe('NAME   SIZE   STATE\na      12     ok\n长名   -      bad\n');
+    expect(await verify()).toBe('NAME   STATE\na      ok\n长名   bad\\x1b[31m\n');
+    expect(await verify('--no-headers')).toBe('a      ok\n长名   bad\\x1b[31m\n');
+    expect(await verify('-o', 'wide')).toBe('NAME   SIZE   STATE\na      12     ok\n长名   -      bad\\x1b[31m\n');
   });
 
   it('are one JSON or YAML value: {kind, items}', async () => {

@@ -114,10 +114,10 @@ describe('the frame on a terminal', () => {
   it('says what is waited for, since when, why, and what to do', () => {
     const view = viewOf(oneHost.slice(0, 9));
     expect(renderFrame(view, style(8, { columns: 120 })).at(-1)).toBe(
-      '    waiting 5.0s for the registry to answer: connection refused; meanwhile: journalctl -u bke-registry',
+      '    waiting 5.0s for the registry to answer: connection refused\\x1b[2J; meanwhile: journalctl -u bke-registry',
     );
     expect(renderFrame(view, style(8, { columns: 80 })).slice(-2)).toEqual([
-      '    waiting 5.0s for the registry to answer: connection refused',
+      '    waiting 5.0s for the registry to answer: connection refused\\x1b[2J',
       '      meanwhile: journalctl -u bke-registry',
     ]);
   });
@@ -274,7 +274,7 @@ describe('the plain renderer', () => {
       '2026-11-30T10:15:02Z look around: nothing to do after 2.0s',
       '2026-11-30T10:15:02Z == Check this host: done after 2.0s',
       '2026-11-30T10:15:02Z == Start local services',
-      '2026-11-30T10:15:05Z start the registry: waiting 2.0s for the registry to answer: connection refused; meanwhile: journalctl -u bke-registry',
+      '2026-11-30T10:15:05Z start the registry: waiting 2.0s for the registry to answer: connection refused\\x1b[2J; meanwhile: journalctl -u bke-registry',
       '2026-11-30T10:15:09Z warning: the clock is 3 s off',
       '2026-11-30T10:15:12Z start the registry: FAILED after 10s: error[BKE_TIMEOUT] waited 9s for the registry',
       '2026-11-30T10:15:12Z == Start local services: FAILED after 10s',
@@ -374,14 +374,14 @@ describe('the plan of a dry run', () => {
         '  + create file /etc/bke/a',
         '  ~ change unit x.service',
         '  > run push 12 images to the registry',
-        '  - remove directory /var/lib/bke',
+        '  - remove directory /var/lib/bke\\x1b[2J',
         '  1 to create, 1 to change, 1 to remove and 1 to run; 1 stays as it is',
         '',
         'Plan for w3:',
         '  + create file /etc/bke/a',
         '  ~ change unit other.service',
         '  > run push 12 images to the registry',
-        '  - remove directory /var/lib/bke',
+        '  - remove directory /var/lib/bke\\x1b[2J',
         '  1 to create, 1 to change, 1 to remove and 1 to run; 1 stays as it is',
         '',
       ].join('\n'),

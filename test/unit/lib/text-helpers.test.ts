@@ -12,8 +12,10 @@ import {
   padEnd,
   plural,
   printable,
+  quoted,
   textWidth,
   truncate,
+  visible,
   wrap,
 } from '../../../src/lib/text.ts';
 
@@ -94,6 +96,17 @@ describe('suggestions', () => {
 describe('text', () => {
   it('loses escape sequences and control characters, keeps lines', () => {
     expect(printable('a\u001B[31mb\u0007\r\nc\td\u009Be')).toBe('ab\nc\tde');
+  });
+
+  it('of others shows what would not be seen, and has an end', () => {
+    expect(quoted('a\nhint: b\u001B[2J\u202Ec"')).toBe('"a\\x0ahint: b\\x1b[2J\\u202ec\\""');
+    expect(quoted('x'.repeat(100_000))).toBe(`"${'x'.repeat(200)}…"`);
+    expect(visible('长名 ✓', 10)).toBe('长名 ✓');
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 300 }), (text) => {
+        expect(visible(text, 200)).toBe(printable(visible(text, 200)).replaceAll('\n', ''));
+      }),
+    );
   });
 
   it('has the width a terminal gives it', () => {

@@ -159,12 +159,12 @@ describe('a bundle that is not as it was built', () => {
       [
         await alteredBundle(same, { more: { [extra]: Buffer.from('x') } }),
         'BKE_BUNDLE_EXTRA',
-        (path) => `${path} has ${extra}, which bundle.json does not name`,
+        (path) => `${path} has "${extra}", which bundle.json does not name`,
       ],
       [
         await alteredBundle(same, { more: { 'README.md': Buffer.from('x') } }),
         'BKE_BUNDLE_EXTRA',
-        (path) => `${path} has README.md, which bundle.json does not name`,
+        (path) => `${path} has "README.md", which bundle.json does not name`,
       ],
       [
         await alteredBundle(same, { index: jsonBytes(moreInIndex) }),
