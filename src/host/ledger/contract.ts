@@ -44,8 +44,10 @@ export interface LedgerView {
   readonly exists: boolean;
   /** The ledger was written on a machine with another id: this host is a copy of it. */
   readonly otherMachine: boolean;
-  /** Lines that can't be used; the rest is. A torn last line (a crash while it was written) is no damage. */
+  /** Lines that can't be used; the rest is. A torn last line (a crash while it was written) is no damage. A lost end can't be seen here. */
   readonly damaged: readonly DamagedLine[];
+  /** Where edited files of ours were moved to when they were undone, while this ledger lasts. */
+  readonly kept: readonly { readonly key: string; readonly keptAt: string }[];
   /** Scopes that have something here. */
   readonly scopes: readonly Scope[];
   /** Temporary paths of binaries that were brought here for a run. */

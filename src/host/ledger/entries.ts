@@ -41,15 +41,18 @@ function checksum(json: string | Buffer): string {
   return createHash('sha256').update(json).digest('hex').slice(0, 16);
 }
 
-export function encodeLine(entry: LedgerEntry): string {
-  const json = JSON.stringify(entry);
+/** @param seq counts the lines from 1: lines that were lost leave a gap. */
+export function encodeLine(entry: LedgerEntry, seq: number): string {
+  const json = JSON.stringify({ ...entry, seq });
   return `${checksum(json)} ${json}\n`;
 }
 
-function decodeLine(line: Buffer): LedgerEntry | undefined {
+type Numbered = LedgerEntry & { readonly seq?: number };
+
+function decodeLine(line: Buffer): Numbered | undefined {
   const json = line.subarray(17);
   if (line[16] !== 0x20 || line.toString('latin1', 0, 16) !== checksum(json)) return undefined;
-  const entry: LedgerEntry = JSON.parse(json.toString());
+  const entry: Numbered = JSON.parse(json.toString());
   return entry;
 }
 
@@ -65,6 +68,8 @@ export interface LedgerContent {
   /** Bytes up to the end of the last whole line: what follows was torn by a crash. */
   readonly wholeBytes: number;
   readonly bytes: number;
+  /** Of the next line. */
+  readonly nextSeq: number;
 }
 
 async function* lines(chunks: AsyncIterable<Buffer>): AsyncGenerator<{ line: Buffer; whole: boolean }> {
@@ -81,6 +86,31 @@ async function* lines(chunks: AsyncIterable<Buffer>): AsyncGenerator<{ line: Buf
   if (open.length > 0) yield { line: Buffer.concat(open), whole: false };
 }
 
+/** What a crash leaves of one line is its beginning; anything else came from somewhere else. */
+function isTornLine(rest: Buffer): boolean {
+  const printable = rest.every((byte) => byte >= 0x20);
+  return printable && /^[0-9a-f]{1,16}$|^[0-9a-f]{16} (\{.*)?$/.test(rest.toString('latin1'));
+}
+
+/** Checks that each line follows the one before it; a line that can't be read counts as one. */
+class Sequence {
+  next = 1;
+
+  /** Why lines are missing before this one; undefined where none are. */
+  take(entry: Numbered | undefined): string | undefined {
+    const expected = this.next;
+    const seq = entry?.seq ?? expected;
+    this.next = seq + 1;
+    return seq === expected ? undefined : `it is number ${seq}, and number ${expected} should be here`;
+  }
+}
+
+function whyDamaged(entry: Numbered | undefined, line: number, gap: string | undefined): string | undefined {
+  if (entry === undefined) return 'its checksum does not fit';
+  if (line === 1 && entry.type !== 'ledger') return 'it is not the first line of a ledger';
+  return gap;
+}
+
 /** undefined where there is no ledger. */
 export async function readEntries(host: Host, path: string): Promise<LedgerContent | undefined> {
   if ((await host.files.stat(path)) === undefined) return undefined;
@@ -89,14 +119,20 @@ export async function readEntries(host: Host, path: string): Promise<LedgerConte
   let wholeBytes = 0;
   let bytes = 0;
   let count = 0;
+  const sequence = new Sequence();
   for await (const { line, whole } of lines(host.files.stream(path))) {
     bytes += line.length + (whole ? 1 : 0);
-    if (!whole) break;
     count += 1;
+    if (!whole) {
+      if (!isTornLine(line)) damaged.push({ line: count, why: 'it is no line of a ledger' });
+      break;
+    }
     wholeBytes = bytes;
     const entry = decodeLine(line);
-    if (entry === undefined) damaged.push({ line: count, why: 'its checksum does not fit' });
-    else entries.push(entry);
+    const why = whyDamaged(entry, count, sequence.take(entry));
+    if (why !== undefined) damaged.push({ line: count, why });
+    if (entry !== undefined) entries.push(entry);
   }
-  return { entries, damaged, wholeBytes, bytes };
+  if (wholeBytes === 0 && damaged.length === 0) damaged.push({ line: 1, why: 'the first line of a ledger is missing' });
+  return { entries, damaged, wholeBytes, bytes, nextSeq: sequence.next };
 }

@@ -39,6 +39,7 @@ export class ViewOfLedger implements LedgerView {
   readonly damaged: readonly DamagedLine[];
   readonly otherMachine: boolean;
   readonly binaries: readonly string[];
+  readonly kept: readonly { readonly key: string; readonly keptAt: string }[];
   #exists: boolean;
 
   protected constructor(host: Host, content: LedgerContent | undefined, machineId: string) {
@@ -49,6 +50,10 @@ export class ViewOfLedger implements LedgerView {
     this.#exists = content !== undefined;
     this.damaged = content?.damaged ?? [];
     this.otherMachine = entries.some((entry) => entry.type === 'ledger' && entry.machineId !== machineId);
+    this.kept = entries.flatMap((entry) => {
+      if (entry.type !== 'undone' || entry.outcome.keptAt === undefined) return [];
+      return [{ key: entry.key, keptAt: entry.outcome.keptAt }];
+    });
     const binaries = entries.map((entry) => ('binary' in entry ? entry.binary : undefined));
     this.binaries = [...new Set(binaries.filter((path) => path !== undefined))];
   }

@@ -37,6 +37,7 @@ export class LedgerWriter extends ViewOfLedger implements Ledger {
   #begun = false;
   #closed = false;
   #isEmpty: boolean;
+  #seq: number;
 
   private constructor(host: Host, options: WriterOptions, opened: Opened) {
     super(host, opened.content, opened.machineId);
@@ -50,6 +51,7 @@ export class LedgerWriter extends ViewOfLedger implements Ledger {
       now: () => new Date(),
     });
     const { content } = opened;
+    this.#seq = content?.nextSeq ?? 1;
     this.#isEmpty = content === undefined || content.wholeBytes === 0;
     this.#tornAt = content !== undefined && content.wholeBytes < content.bytes ? content.wholeBytes : undefined;
   }
@@ -180,6 +182,7 @@ export class LedgerWriter extends ViewOfLedger implements Ledger {
     }
     this.setExists((await this.host.files.stat(this.#path)) !== undefined);
     this.#isEmpty = !this.exists;
+    if (this.#isEmpty) this.#seq = 1;
     this.#begun = false;
     const foreign = (await this.host.files.list(stateDir)).filter((name) => name !== 'lock' && name !== 'ledger');
     left.push(...foreign.map((name) => ({ path: join(stateDir, name), why: 'not part of the ledger' })));
@@ -223,7 +226,8 @@ export class LedgerWriter extends ViewOfLedger implements Ledger {
     this.#begun = true;
   }
 
-  #write(entry: LedgerEntry): Promise<void> {
-    return this.host.files.append(this.#path, encodeLine(entry));
+  async #write(entry: LedgerEntry): Promise<void> {
+    await this.host.files.append(this.#path, encodeLine(entry, this.#seq));
+    this.#seq += 1;
   }
 }

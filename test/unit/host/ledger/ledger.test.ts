@@ -122,7 +122,7 @@ describe('what is written', () => {
 });
 
 describe('after a crash or damage', () => {
-  const torn = encodeLine({ type: 'finished', operation: 'x', time: 't' }).slice(0, 30);
+  const torn = encodeLine({ type: 'finished', operation: 'x', time: 't' }, 1).slice(0, 30);
 
   test('a torn last line is no damage, and is cut off before the next line is written', async () => {
     await within((ledger) => ledger.apply('services', file('/etc/a', 'x')));
@@ -160,6 +160,20 @@ describe('after a crash or damage', () => {
     expect(view.resources().map((resource) => resource.key)).toEqual(['file:/etc/b']);
   });
 
+  test.each([
+    ['empty', () => '', 1],
+    ['NUL bytes', () => '\0'.repeat(300), 1],
+    ['without its first line', (text: string) => text.replace(/^.*\n/, ''), 1],
+    ['without a line in its middle', (text: string) => text.replace(/^(.*\n.*\n).*\n/, '$1'), 3],
+    ['followed by NUL bytes', (text: string) => `${text}\0\0`, 5],
+    ['followed by what is no line', (text: string) => `${text}hello`, 5],
+  ])('a ledger that is %s is damaged', async (_name, harm, line) => {
+    await within((ledger) => ledger.apply('services', file('/etc/a', 'x')));
+    await writeFile(host.at(ledgerFile), harm(await readFile(host.at(ledgerFile), 'utf8')));
+    const { damaged } = await readLedger(host);
+    expect(damaged[0]?.line).toBe(line);
+  });
+
   test('an original that is lost is told, and what we put there stays', async () => {
     await writeFile(host.at('/etc/a'), 'original');
     await within((ledger) => ledger.apply('services', file('/etc/a', 'x')));
@@ -176,7 +190,7 @@ describe('after a crash or damage', () => {
 
   test('the ledger of a newer bke is not touched', async () => {
     await mkdir(host.at('/var/lib/bke/ledger'), { recursive: true });
-    await writeFile(host.at(ledgerFile), encodeLine({ type: 'ledger', format: 2, machineId: '', time: '' }));
+    await writeFile(host.at(ledgerFile), encodeLine({ type: 'ledger', format: 2, machineId: '', time: '' }, 1));
     await expect(open()).rejects.toMatchObject({ code: 'BKE_LEDGER_NEWER', exitCode: 7 });
     expect(await lockOwner(host, '/var/lib/bke/lock')).toBeUndefined();
   });
