@@ -1,10 +1,11 @@
 // The work of `bke reset`: look and plan first, then the question, then the steps under the lock of the host.
 import type { Host } from '../../host/host.ts';
 import type { Scope } from '../../host/changes/change.ts';
+import { defaultStateDir } from '../../host/ledger/ledger.ts';
 import { kindOf } from '../../host/changes/kinds.ts';
 import type { CommandInput, CommandResult } from '../../lib/command.ts';
 import { readInput } from '../../lib/input.ts';
-import { listed } from '../../lib/text.ts';
+import { listed, plural } from '../../lib/text.ts';
 import { newOperationId } from '../../operations/journal.ts';
 import { runLocalOperation, throwUnlessDone } from '../../operations/local-operation.ts';
 import type { StepBinding } from '../../operations/operation.ts';
@@ -13,7 +14,7 @@ import { throwIfMore } from '../../tasks/reset/compare-plans.ts';
 import { keptLines, plannedItems, planLines } from '../../tasks/reset/plan-text.ts';
 import { prepareReset, resetPhases, throwIfRefused } from '../../tasks/reset/reset.ts';
 import { throwIncomplete } from '../../tasks/reset/second-look.ts';
-import type { ResetFlags, ResetPlan } from '../../tasks/reset/reset-plan.ts';
+import type { KeptItem, ResetFlags, ResetPlan } from '../../tasks/reset/reset-plan.ts';
 import type { ResetRun, ResetScope } from '../../tasks/reset/reset-scope.ts';
 import type { CommandContext } from '../context.ts';
 import { noteOtherMachine, openLedgerFor } from '../host-operation.ts';
@@ -31,9 +32,10 @@ export async function runReset(context: CommandContext, input: CommandInput): Pr
   try {
     const plan = await prepareReset(host, flags, process.pid);
     noteOtherMachine(context, host, plan);
+    noteDamage(context, host, plan);
     throwIfRefused(host, plan);
     if (read.flag('dryRun')) await showPlan(context, host, plan);
-    else if (plan.items.length === 0) tellClean(context, host, plan);
+    else if (plan.items.length === 0) await tellClean(context, host, plan);
     else if (await confirmed(context, host, { plan, yes: read.flag('yes') }))
       await carryOut(context, host, { flags, plan });
     else context.note('Nothing was done.');
@@ -44,10 +46,34 @@ export async function runReset(context: CommandContext, input: CommandInput): Pr
 }
 
 /** @throws BkeError BKE_RESET_INCOMPLETE where what is left would harm others. */
-function tellClean(context: CommandContext, host: Host, plan: ResetPlan): void {
+async function tellClean(context: CommandContext, host: Host, plan: ResetPlan): Promise<void> {
   throwIncomplete(host, plan.heldBack);
-  context.note('Nothing to do: neither bke nor Kubernetes left anything here.');
-  for (const line of keptLines(plan.kept)) context.note(line);
+  const stays = standingNames(plan.standing);
+  context.note(
+    stays.length === 0
+      ? 'Nothing to do: neither bke nor Kubernetes left anything here.'
+      : `Nothing to do: Kubernetes is off this host. Still here: ${listed(stays)}.`,
+  );
+  await tellKept(context, host, plan.kept);
+}
+
+function noteDamage(context: CommandContext, host: Host, { damaged }: ResetPlan): void {
+  const [first] = damaged;
+  if (first === undefined) return;
+  const where = `line ${first.line}: ${first.why}`;
+  context.note(
+    `Warning: the record of changes on ${host.name} is damaged (${where}). What it does not tell any more is looked for by names and marks.`,
+  );
+}
+
+/** What stays, and what was kept for the user by this reset or by one before. */
+async function tellKept(context: CommandContext, host: Host, kept: readonly KeptItem[]): Promise<void> {
+  for (const line of keptLines(kept)) context.note(line);
+  const folder = `${defaultStateDir}-kept`;
+  if ((await host.files.stat(folder))?.type !== 'directory') return;
+  let files = 0;
+  for await (const entry of host.files.walk(folder)) if (entry.type !== 'directory') files += 1;
+  if (files > 0) context.note(`Kept for you: ${folder} (${plural(files, 'file')})`);
 }
 
 function confirmed(
@@ -114,19 +140,23 @@ async function carryOut(context: CommandContext, host: Host, confirmed: Confirme
       dryRun: false,
       createScope: scopes(context, run),
     });
+    if (result.outcome === 'done') context.note(doneLine(ledger.scopes));
+    await tellKept(context, host, run.kept);
     throwUnlessDone(result);
-    context.note(doneLine(ledger.scopes));
-    for (const line of keptLines(run.kept)) context.note(line);
   } finally {
     await ledger.close();
   }
 }
 
-function doneLine(scopesLeft: readonly Scope[]): string {
-  const stays = [
-    ...(scopesLeft.includes('services') ? ['the local services (--mount takes them too)'] : []),
-    ...(scopesLeft.includes('enrol') ? ['the agent (--all takes it too)'] : []),
+function standingNames(scopes: readonly Scope[]): string[] {
+  return [
+    ...(scopes.includes('services') ? ['the local services (--mount takes them too)'] : []),
+    ...(scopes.includes('enrol') ? ['the agent (--all takes it too)'] : []),
   ];
+}
+
+function doneLine(scopesLeft: readonly Scope[]): string {
+  const stays = standingNames(scopesLeft);
   if (stays.length === 0) return 'Done: nothing of bke or Kubernetes is left on this host but the bke program itself.';
   return `Done: Kubernetes is off this host. Still here: ${listed(stays)}.`;
 }

@@ -1,4 +1,5 @@
 // The change kind `hosts-entry`: one line of /etc/hosts, marked as ours; all other lines belong to others, byte by byte.
+import { isIP } from 'node:net';
 import { digestOf } from '../../lib/digest.ts';
 import { BkeError } from '../../lib/errors.ts';
 import { errnoOf } from '../errno.ts';
@@ -23,10 +24,11 @@ function marker(change: HostsEntryChange): string {
   return `${mark}${change.names.join(' ')}`;
 }
 
-/** Whether a line of the file is one of bke's, whatever it says. */
+/** Whether a line of the file is one that bke writes, to the letter: address, names, and the same names behind the mark. */
 function isMarked(line: string): boolean {
-  const at = line.indexOf(` ${mark}`);
-  return at >= 0 && line.length > at + mark.length + 1;
+  const [entry = '', marked] = line.split(` ${mark}`);
+  const [address = '', ...own] = entry.split(' ');
+  return isIP(address) !== 0 && own.length > 0 && own.join(' ') === marked && line === `${entry} ${mark}${marked}`;
 }
 
 function lineOf(change: HostsEntryChange): string {
@@ -124,7 +126,7 @@ async function undo(host: Host, record: ChangeRecord<HostsEntryChange, HostsStat
   return { result: edited.length === 0 ? 'undone' : 'kept', ...why };
 }
 
-/** Lines with bke's mark, for hosts whose ledger is lost. */
+/** Lines exactly as bke writes them, for hosts whose ledger is lost. */
 export async function markedLines(host: Host): Promise<string[]> {
   return (await readHosts(host)).text.split('\n').filter(isMarked);
 }

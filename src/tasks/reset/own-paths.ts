@@ -1,46 +1,83 @@
-// bke's own files by name: what a reset goes by where the ledger is missing or damaged, and what it sweeps up behind the ledger.
+// bke's own files by name, and which of them prove by their content that bke wrote them: what a reset goes by where no ledger answers.
 import { defaultStateDir } from '../../host/ledger/ledger.ts';
 import type { KnownPath } from '../../host/state/known-paths.ts';
+import type { Host } from '../../host/host.ts';
 import { unitFolder } from '../../host/systemd.ts';
+import { ownMark } from '../../lib/own-mark.ts';
+import { containerdPaths } from '../node/containerd-config.ts';
 import { programsDir } from '../node/programs.ts';
-import { servicePaths, unitNames } from '../services/layout.ts';
+import { dataPaths, servicePaths, unitNames } from '../services/layout.ts';
 import { reservedPortsFile } from '../services/reserved-ports.ts';
 import type { ResetFlags } from './reset-plan.ts';
 
-const agentUnit = 'bke-agent.service';
-const serviceUnits = Object.values(unitNames);
+/** Whether a file begins as bke's own do. */
+export async function isMarked(host: Host, path: string): Promise<boolean> {
+  if ((await host.files.stat(path))?.type !== 'file') return false;
+  const text = (await host.files.read(path).catch(() => undefined))?.toString('utf8') ?? '';
+  return text.startsWith(ownMark);
+}
 
-function unitPaths(names: readonly string[]): KnownPath[] {
-  return names.flatMap((name) =>
-    [`${unitFolder}/multi-user.target.wants/${name}`, `${unitFolder}/${name}`].map(
-      (path): KnownPath => ({ path, kind: 'file', what: 'bke unit' }),
-    ),
+const agentUnit = 'bke-agent.service';
+const serviceUnits: readonly string[] = Object.values(unitNames);
+
+export const ownUnits: readonly string[] = [agentUnit, ...serviceUnits];
+export const runtimeUnit = `${unitFolder}/containerd.service`;
+
+export function wantedLink(unit: string): string {
+  return unit.replace(`${unitFolder}/`, `${unitFolder}/multi-user.target.wants/`);
+}
+
+function paths(kind: KnownPath['kind'], what: string, list: readonly string[]): KnownPath[] {
+  return list.map((path) => ({ path, kind, what }));
+}
+
+function unitFiles(names: readonly string[]): KnownPath[] {
+  return paths(
+    'file',
+    'bke unit',
+    names.map((name) => `${unitFolder}/${name}`),
   );
 }
 
-/** Without a ledger nothing tells who needs a shared file: programs and settings go only with everything. */
-export function ownPaths(flags: ResetFlags): KnownPath[] {
-  const paths: KnownPath[] = [];
-  if (flags.mount) {
-    paths.push(...unitPaths(serviceUnits));
-    paths.push({ path: reservedPortsFile, kind: 'file', what: 'reserved ports' });
-    paths.push({ path: servicePaths.configDir, kind: 'tree', what: 'settings of the local services' });
-    paths.push({
-      path: `${defaultStateDir}/services`,
-      kind: 'tree',
-      what: 'images, files and charts of the local services',
-    });
-    paths.push({ path: servicePaths.pkiDir, kind: 'tree', what: 'site CA' });
-  }
-  if (flags.all) {
-    paths.push(...unitPaths([agentUnit]));
-    paths.push({ path: `${defaultStateDir}/agent`, kind: 'tree', what: 'agent state' });
-  }
-  if (flags.all && flags.mount) {
-    paths.push({ path: programsDir, kind: 'tree', what: 'programs bke installed' });
-    paths.push({ path: '/etc/bke', kind: 'tree', what: 'settings of bke' });
-  }
-  return paths;
+/** Files that begin with bke's mark where they are bke's. What bke made beside them is known by their being there, so they go last. */
+export function markablePaths(flags: ResetFlags): KnownPath[] {
+  const { registryConfig, registryPushConfig } = servicePaths;
+  return [
+    ...(flags.mount
+      ? [
+          ...paths('file', 'settings of the local services', [registryConfig, registryPushConfig]),
+          ...paths('file', 'reserved ports', [reservedPortsFile]),
+          ...unitFiles(serviceUnits),
+        ]
+      : []),
+    ...(flags.all ? unitFiles([agentUnit]) : []),
+    ...paths('file', 'containerd that bke installed', [containerdPaths.crictl, containerdPaths.config, runtimeUnit]),
+  ];
 }
 
-export const ownUnits: readonly string[] = [agentUnit, ...serviceUnits];
+/** Nothing in these tells whose they are: they are bke's only where something else proves that bke was here. */
+export function namedPaths(flags: ResetFlags): KnownPath[] {
+  const { settings, content, htpasswd, certificate, key } = servicePaths;
+  const { siteCa, siteCaKey, siteCaCertificate, pushPassword } = servicePaths;
+  const services = dataPaths(`${defaultStateDir}/services`);
+  return [
+    ...(flags.mount
+      ? [
+          ...paths('tree', 'images, files and charts of the local services', Object.values(services)),
+          ...paths('file', 'settings of the local services', [settings, content, htpasswd, certificate, key]),
+          ...paths('file', 'site CA', [siteCaKey, siteCaCertificate, pushPassword]),
+        ]
+      : []),
+    ...(flags.all ? paths('tree', 'agent state', [`${defaultStateDir}/agent`]) : []),
+    ...(flags.all && flags.mount ? paths('file', 'site CA', [siteCa]) : []),
+  ];
+}
+
+/** They go only once nothing is left in them. Deepest first. */
+export function ownFolders(flags: ResetFlags): KnownPath[] {
+  const mount = [servicePaths.configDir, servicePaths.pkiDir, `${defaultStateDir}/services`];
+  return paths('folder', 'folder', [
+    ...(flags.mount ? mount : []),
+    ...(flags.all && flags.mount ? [programsDir, '/etc/bke'] : []),
+  ]);
+}

@@ -58,8 +58,8 @@ function isVolumes(path: FoundPath): boolean {
 }
 
 /** The ledger's to undo, a package's, or looked at only after what is in it. */
-function isLeftAside({ path }: FoundPath, input: PlanInput): boolean {
-  return isCovered(path, input) || folders.has(path) || (input.state.packagedKubelet && packaged.has(path));
+function isLeftAside({ path, kind }: FoundPath, input: PlanInput): boolean {
+  return isCovered(path, input) || kind === 'folder' || (input.state.packagedKubelet && packaged.has(path));
 }
 
 function chosen(input: PlanInput, self: number): FoundPath[] {
@@ -72,22 +72,37 @@ function chosen(input: PlanInput, self: number): FoundPath[] {
   });
 }
 
-function emptied(folder: FoundPath, going: readonly FoundPath[]): { gone: boolean; stays: string[] } {
-  const names = new Set(going.map((path) => path.path));
+function emptied(folder: FoundPath, going: readonly string[]): { gone: boolean; stays: string[] } {
+  const names = new Set(going);
   const stays = folder.entries.filter((name) => !names.has(`${folder.path}/${name}`));
   return { gone: stays.length === 0, stays };
+}
+
+/** A ledger that forgot a folder may still tell of what is in it. */
+function undonePaths({ ledger }: PlanInput): string[] {
+  const going = ledger.selected.filter(({ sharedWith }) => sharedWith.length === 0);
+  return going.flatMap(({ record: { last } }) => changePath(last) ?? []);
+}
+
+function foldersOf({ state }: PlanInput, proof: boolean): FoundPath[] {
+  const own = state.paths.filter(({ path, kind }) => kind === 'folder' && !folders.has(path));
+  const shared = sharedFolders.flatMap(({ path }) => state.paths.find((found) => found.path === path) ?? []);
+  return [...own, ...(proof ? shared : [])];
 }
 
 /** Folders others may use: gone when nothing of others is in them, else told. Deepest first, so that a parent knows of its children. */
 function chosenFolders(input: PlanInput, going: FoundPath[], proof: boolean): KeptItem[] {
   const kept: KeptItem[] = [];
-  for (const { path } of sharedFolders) {
-    const folder = input.state.paths.find((found) => found.path === path);
-    if (folder === undefined || !proof || isCovered(path, input)) continue;
-    const { gone, stays } = emptied(folder, going);
+  const known = new Set([...folders, ...input.state.paths.map(({ path }) => path)]);
+  const undone = undonePaths(input);
+  for (const folder of foldersOf(input, proof)) {
+    const { path } = folder;
+    if (isCovered(path, input) || (isRuntimePath(path) && keepsRuntime(input))) continue;
+    const undoing = folders.has(path) ? [] : undone;
+    const { gone, stays } = emptied(folder, [...going.map((entry) => entry.path), ...undoing]);
     const mounted = input.state.mounts.some((mount) => mount.mountPoint === path);
     if (gone && !mounted) going.push(folder);
-    else if (!gone && !stays.every((name) => folders.has(`${path}/${name}`))) {
+    else if (!gone && !stays.every((name) => known.has(`${path}/${name}`))) {
       kept.push({
         what: `${path}: ${stays.join(', ')}`,
         why: "no record says that it is bke's, and its name is not known as Kubernetes'",

@@ -9,7 +9,17 @@ import { listedShort, plural } from '../../lib/text.ts';
 import { ownUnits } from './own-paths.ts';
 import { choosePaths, keepsRuntime } from './plan-paths.ts';
 import { planRefusals } from './plan-refusals.ts';
-import type { KeptItem, Left, PlanInput, PlanItem, ResetFlags, ResetPlan, Selection } from './reset-plan.ts';
+import type { Scope } from '../../host/changes/change.ts';
+import {
+  type KeptItem,
+  type Left,
+  type PlanInput,
+  type PlanItem,
+  type ResetFlags,
+  type ResetPlan,
+  resetScopes,
+  type Selection,
+} from './reset-plan.ts';
 import { ownMounts, ownNetwork, podProcesses, runtimeResources } from './select.ts';
 
 const volumes = volumePaths.map(({ path }) => path);
@@ -31,6 +41,7 @@ function unrecordedUnits(input: PlanInput, recorded: readonly string[]): string[
   const runtime = state.paths.some(({ path }) => path === `${unitFolder}/containerd.service`) && !keepsRuntime(input);
   return state.units
     .filter((unit) => wanted.some((name) => name === unit.name) || (runtime && unit.name === 'containerd.service'))
+    .filter((unit) => state.paths.some(({ path }) => path === `${unitFolder}/${unit.name}`))
     .filter((unit) => !known.has(unit.name) && isUp(unit))
     .map(({ name }) => name);
 }
@@ -175,6 +186,13 @@ function unrecordedItems({ unrecorded }: PlanInput): PlanItem[] {
   ];
 }
 
+/** A scope shares what others need as well; it stands where it was not asked for. */
+function standingScopes({ flags, ledger }: PlanInput): Scope[] {
+  const asked = resetScopes(flags);
+  const all = new Set(ledger.all.flatMap(({ scopes }) => scopes));
+  return [...all].filter((scope) => !asked.includes(scope)).sort();
+}
+
 /** @param self pid of this process: it and those it descends from are never ended. */
 export function planReset(input: PlanInput, self: number): ResetPlan {
   const { state } = input;
@@ -203,9 +221,11 @@ export function planReset(input: PlanInput, self: number): ResetPlan {
   return {
     items,
     kept: [...paths.kept, ...keptPrograms(state)],
-    heldBack: [...heldBack, ...unansweredItems(state)],
+    heldBack: [...heldBack, ...input.unrecorded.unproven, ...unansweredItems(state)],
     refusals: planRefusals(state, self),
     otherMachine: input.ledger.otherMachine,
+    damaged: [],
+    standing: standingScopes(input),
     selection: {
       ...mounts,
       units: stops,

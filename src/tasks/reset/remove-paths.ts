@@ -1,5 +1,5 @@
 // Removes the known paths the plan chose: trees never across a mount, files one by one, shared folders only when empty.
-import { sharedFolders, volumePaths } from '../../host/state/known-paths.ts';
+import { kubernetesPaths, sharedFolders, volumePaths } from '../../host/state/known-paths.ts';
 import { removeMarkedLines } from '../../host/changes/hosts-entry.ts';
 import { removeTree } from '../../host/changes/remove-tree.ts';
 import { createReach, readMounts } from '../../host/state/mount-table.ts';
@@ -117,6 +117,47 @@ async function isEmpty(scope: ResetScope, path: string): Promise<boolean> {
   return stat?.type === 'directory' && (await scope.host.files.list(path)).length === 0;
 }
 
+/** Folders go once nothing is in them; those that hold something stay. */
+export async function removeEmptied(scope: ResetScope, paths: readonly FoundPath[]): Promise<void> {
+  for (const path of paths.filter(({ kind }) => kind === 'folder')) {
+    if (await isEmpty(scope, path.path)) await removePaths(scope, [path]);
+  }
+}
+
+/**
+ * What of bke no ledger tells of: before the record is undone, so that its folders are empty by then. The marked files that prove the rest go
+ * last, and only where nothing stayed, so that the next reset knows it as well.
+ */
+export const removeUnrecordedStep: Step<ResetScope> = {
+  name: 'reset/unrecorded',
+  title: 'Remove what no record tells of',
+  timeoutMs: 30 * 60_000,
+  run: async (scope) => {
+    const { paths, unrecorded } = scope.run.selection;
+    if (!unrecorded.byName) return;
+    const proofs = new Set(unrecorded.proofs);
+    const kubernetes = new Set(kubernetesPaths.map(({ path }) => path));
+    const own = paths.filter((path) => path.kind === 'file' && !kubernetes.has(path.path));
+    const before = scope.run.left.length;
+    await removePaths(
+      scope,
+      own.filter(({ path }) => !proofs.has(path)),
+    );
+    await removeUnrecorded(scope);
+    const shared = new Set(sharedFolders.map(({ path }) => path));
+    if (scope.run.left.length === before) {
+      await removePaths(
+        scope,
+        own.filter(({ path }) => proofs.has(path)),
+      );
+    }
+    await removeEmptied(
+      scope,
+      paths.filter(({ path }) => !shared.has(path)),
+    );
+  },
+};
+
 /** Lines and the user that no ledger tells of. */
 async function removeUnrecorded(scope: ResetScope): Promise<void> {
   const { hosts, user } = scope.run.selection.unrecorded;
@@ -141,19 +182,17 @@ export const removeFilesStep: Step<ResetScope> = {
   timeoutMs: 30 * 60_000,
   run: async (scope) => {
     const { paths } = scope.run.selection;
-    const folders = new Set(sharedFolders.map(({ path }) => path));
+    const { byName, proofs } = scope.run.selection.unrecorded;
+    const kept = new Set(byName ? proofs : []);
     await removePaths(
       scope,
-      paths.filter((path) => !folders.has(path.path) && !isTree(path) && path.mark !== 'proof'),
+      paths.filter((path) => path.kind === 'file' && path.mark !== 'proof' && !kept.has(path.path)),
     );
     await removePaths(
       scope,
       paths.filter((path) => path.mark === 'proof'),
     );
-    for (const path of paths.filter((found) => folders.has(found.path))) {
-      if (await isEmpty(scope, path.path)) await removePaths(scope, [path]);
-    }
-    await removeUnrecorded(scope);
+    await removeEmptied(scope, paths);
     await reloadUnits(scope);
   },
 };

@@ -1,5 +1,6 @@
 // What a reset is asked for, what it finds, and what it says it will do: the shapes the parts of a reset share.
 import type { Scope } from '../../host/changes/change.ts';
+import type { DamagedLine } from '../../host/ledger/entries.ts';
 import type { LedgerResource } from '../../host/ledger/ledger.ts';
 import type { FoundPath, HostState } from '../../host/state/state.ts';
 import type { UnrecordedLines } from './unrecorded.ts';
@@ -81,6 +82,10 @@ export interface ResetPlan {
   readonly selection: Selection;
   /** The ledger was written on another machine: this host is a copy of it. */
   readonly otherMachine: boolean;
+  /** Lines of the ledger that can't be used: what they told is looked for by name and mark. */
+  readonly damaged: readonly DamagedLine[];
+  /** Scopes the reset was not asked for and that have something here. */
+  readonly standing: readonly Scope[];
 }
 
 export interface PlanInput {

@@ -10,8 +10,8 @@ import { clearNetworkStep } from './clear-network.ts';
 import { endLeftoversStep, endPodsStep } from './end-pods.ts';
 import { finishStep, stateFolders } from './finish.ts';
 import { mountTopsOf, planReset } from './plan.ts';
-import { removeDataStep, removeFilesStep } from './remove-paths.ts';
-import { type PlanItem, type ResetFlags, type ResetPlan, resetScopes } from './reset-plan.ts';
+import { removeDataStep, removeFilesStep, removeUnrecordedStep } from './remove-paths.ts';
+import { type KeptItem, type PlanItem, type ResetFlags, type ResetPlan, resetScopes } from './reset-plan.ts';
 import type { ResetScope } from './reset-scope.ts';
 import { secondLookStep } from './second-look.ts';
 import { stopNodeStep, stopOthersStep } from './stop-units.ts';
@@ -43,12 +43,22 @@ async function pathsBefore(host: Host, resources: readonly LedgerResource[]): Pr
   return found;
 }
 
+/** What an earlier reset that did not come to its end has moved aside. */
+async function keptBefore(host: Host, ledger: LedgerView): Promise<KeptItem[]> {
+  const items: KeptItem[] = [];
+  for (const { key, keptAt } of ledger.kept) {
+    if ((await host.files.stat(keptAt)) === undefined) continue;
+    items.push({ what: `${key}, kept in ${keptAt}`, why: 'it was edited, and an earlier reset moved it there' });
+  }
+  return items;
+}
+
 /** Reads the host and makes the plan; changes nothing. */
 export async function prepareReset(host: Host, flags: ResetFlags, self: number): Promise<ResetPlan> {
   const ledger = await readLedger(host);
   const selected = ledger.resources(resetScopes(flags));
   const units = selected.flatMap(({ record: { last } }) => (last.kind === 'unit' ? [last.name] : []));
-  const { paths, unrecorded } = await unrecordedOf(host, ledger, flags);
+  const { paths, unrecorded } = await unrecordedOf(host, ledger, { flags });
   const state = await readHostState(host, {
     units,
     paths,
@@ -60,7 +70,12 @@ export async function prepareReset(host: Host, flags: ResetFlags, self: number):
   const { otherMachine } = ledger;
   const input = { otherMachine, selected, all: ledger.resources(), earlierMounts };
   const plan = planReset({ flags, state, unrecorded, ledger: input }, self);
-  return { ...plan, items: [...plan.items, ...(await stateItems(host, ledger, flags))] };
+  return {
+    ...plan,
+    items: [...plan.items, ...(await stateItems(host, ledger, flags))],
+    kept: [...plan.kept, ...(await keptBefore(host, ledger))],
+    damaged: ledger.damaged,
+  };
 }
 
 /** @throws BkeError BKE_RESET_REFUSED naming everything that stands in the way. */
@@ -83,6 +98,7 @@ const steps: readonly Step<ResetScope>[] = [
   unmountStep,
   removeDataStep,
   clearNetworkStep,
+  removeUnrecordedStep,
   undoLedgerStep,
   removeFilesStep,
   secondLookStep,

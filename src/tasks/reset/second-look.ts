@@ -23,8 +23,8 @@ const seeCommands: Readonly<Record<ItemGroup, string>> = {
 /** The plan another reset would make now, without what the ledger answers for on paths it has just restored. */
 async function planAgain(run: ResetRun): Promise<ResetPlan> {
   const { host, flags, self, ledger, selection } = run;
-  // What a damaged ledger forgot is looked for by name, as before.
-  const { paths, unrecorded } = await unrecordedOf(host, ledger, flags);
+  const { byName, answered } = selection.unrecorded;
+  const { paths, unrecorded } = await unrecordedOf(host, ledger, { flags, byName, givenBack: new Set(answered) });
   const state = await readHostState(host, {
     units: [],
     paths,

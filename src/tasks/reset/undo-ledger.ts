@@ -1,8 +1,10 @@
 // Undoes what the ledger has, last made first, and lets the ledger itself go when nothing is left in it.
 import type { LedgerResource } from '../../host/ledger/ledger.ts';
+import { isWithin } from '../../host/state/mounts.ts';
 import { BkeError } from '../../lib/errors.ts';
 import { plural } from '../../lib/text.ts';
 import type { Step } from '../../operations/operation.ts';
+import { removeEmptied } from './remove-paths.ts';
 import type { ResetScope } from './reset-scope.ts';
 import { changePath } from './select.ts';
 
@@ -21,18 +23,29 @@ async function undoOne(scope: ResetScope, resource: LedgerResource): Promise<boo
     left.push({ what: resource.description, why: outcome.why ?? 'it could not be undone', see: seeCommand(resource) });
   }
   if (outcome.result === 'kept') {
-    kept.push({ what: `${resource.description}${place}`, why: outcome.why ?? 'someone changed it after bke' });
+    const item = { what: `${resource.description}${place}`, why: outcome.why ?? 'someone changed it after bke' };
+    kept.push(item);
+    // At once: the reset may not come to its end.
+    if (outcome.keptAt !== undefined) scope.warn(`Kept: ${item.what} (${item.why})`);
   }
   return outcome.result !== 'already';
 }
 
 async function undoAll(scope: ResetScope): Promise<void> {
-  const { resources } = scope.run.selection;
+  const { resources, paths, unrecorded } = scope.run.selection;
   if (resources.length === 0) return;
   await scope.act(`undo ${plural(resources.length, 'recorded change')}`, async () => {
     let done = 0;
     for (const resource of resources) {
       if (scope.signal.aborted) throw new BkeError('BKE_CANCELLED', 'stopped between two changes');
+      const { last } = resource.record;
+      if (unrecorded.byName && last.kind === 'directory') {
+        // Of a folder in it that the record lost nobody else takes care.
+        await removeEmptied(
+          scope,
+          paths.filter(({ path }) => isWithin(path, last.path)),
+        );
+      }
       await undoOne(scope, resource);
       done += 1;
       scope.progress({ done, total: resources.length, unit: 'items' });

@@ -1,29 +1,40 @@
-// What of bke itself is on a host whose ledger is missing or damaged: told by names of its own and by the mark in the files it writes.
+// What of bke itself is on a host and in no ledger: the mark in the files it writes is the proof, names count only beside one.
 import { markedLines } from '../../host/changes/hosts-entry.ts';
 import type { Host } from '../../host/host.ts';
-import type { LedgerView } from '../../host/ledger/ledger.ts';
+import type { LedgerResource, LedgerView } from '../../host/ledger/ledger.ts';
 import type { KnownPath } from '../../host/state/known-paths.ts';
+import { isWithin } from '../../host/state/mounts.ts';
 import { unitFolder } from '../../host/systemd.ts';
-import { ownMark } from '../../lib/own-mark.ts';
 import { programsDir } from '../node/programs.ts';
-import { ownPaths } from './own-paths.ts';
-import type { ResetFlags } from './reset-plan.ts';
+import { reservedPortsFile } from '../services/reserved-ports.ts';
+import { isMarked, markablePaths, namedPaths, ownFolders, runtimeUnit, wantedLink } from './own-paths.ts';
+import type { Left, ResetFlags } from './reset-plan.ts';
+import { runtimePaths, unprovenPlugins } from './unrecorded-runtime.ts';
+import { changePath } from './select.ts';
 
-async function isMarked(host: Host, path: string): Promise<boolean> {
-  const text = (await host.files.read(path).catch(() => undefined))?.toString('utf8') ?? '';
-  return text.split('\n', 3).some((line) => line.includes(ownMark)) || text.includes(`${programsDir}/`);
+export interface UnrecordedLines {
+  /** Something of bke is here that no ledger tells of: names count as well as marks. */
+  readonly byName: boolean;
+  /** Files by whose mark the rest is known; they go last. */
+  readonly proofs: readonly string[];
+  /** Marked files the ledger answers for: once it is undone they are what was there before bke. */
+  readonly answered: readonly string[];
+  /** Lines of /etc/hosts exactly as bke writes them. */
+  readonly hosts: readonly string[];
+  /** The services' system user, exactly as bke makes it. */
+  readonly user: string | undefined;
+  /** bke may have made these, and nothing proves it: they stay and the reset can't call the host clean. */
+  readonly unproven: readonly Left[];
 }
 
-/** containerd with its settings and data, where its unit is bke's. */
-async function runtimePaths(host: Host): Promise<KnownPath[]> {
-  const unit = `${unitFolder}/containerd.service`;
-  if (!(await isMarked(host, unit))) return [];
-  const files = [`${unitFolder}/multi-user.target.wants/containerd.service`, unit, '/etc/crictl.yaml'];
-  const trees = ['/etc/containerd', '/var/lib/containerd', '/run/containerd', '/run/nri'];
-  return [
-    ...files.map((path): KnownPath => ({ path, kind: 'file', what: 'containerd that bke installed' })),
-    ...trees.map((path): KnownPath => ({ path, kind: 'tree', what: 'containerd that bke installed' })),
-  ];
+export interface Unrecorded {
+  readonly paths: readonly KnownPath[];
+  readonly unrecorded: UnrecordedLines;
+}
+
+async function filterMarked(host: Host, paths: readonly KnownPath[]): Promise<KnownPath[]> {
+  const marked = await Promise.all(paths.map(({ path }) => isMarked(host, path)));
+  return paths.filter((_path, index) => marked[index]);
 }
 
 /** Links people and services call bke's programs by. */
@@ -39,24 +50,15 @@ async function programLinks(host: Host): Promise<KnownPath[]> {
   return found;
 }
 
-/** Paths of bke's own; exact names only, so none of them needs to be there. */
-async function unrecordedPaths(host: Host, flags: ResetFlags): Promise<KnownPath[]> {
-  const whole = flags.all && flags.mount;
-  return [...(await runtimePaths(host)), ...(whole ? await programLinks(host) : []), ...ownPaths(flags)];
-}
+const programFolders = /^(bke|registry|distribution|containerd|runc|crictl|cni-plugins)-v?\d/;
 
-export interface UnrecordedLines {
-  /** Lines of /etc/hosts with bke's mark. */
-  readonly hosts: readonly string[];
-  /** The services' system user, exactly as bke makes it. */
-  readonly user: string | undefined;
-}
-
-const none: UnrecordedLines = { hosts: [], user: undefined };
-
-export interface Unrecorded {
-  readonly paths: readonly KnownPath[];
-  readonly unrecorded: UnrecordedLines;
+/** Without a ledger nothing tells who needs a program: they go only with everything. */
+async function programs(host: Host): Promise<KnownPath[]> {
+  const names = (await host.files.list(programsDir).catch(() => [])).filter((name) => programFolders.test(name));
+  const folders = names.map((name): KnownPath => {
+    return { path: `${programsDir}/${name}`, kind: 'tree', what: 'program bke installed' };
+  });
+  return [...folders, ...(await programLinks(host))];
 }
 
 function isOwnUser(line: string): boolean {
@@ -68,15 +70,104 @@ async function readText(host: Host, path: string): Promise<string> {
   return (await host.files.read(path).catch(() => undefined))?.toString('latin1') ?? '';
 }
 
-async function readUnrecordedLines(host: Host): Promise<UnrecordedLines> {
-  const user = (await readText(host, '/etc/passwd')).split('\n').find(isOwnUser);
-  // A link or device in its place is none of bke's doing.
-  return { hosts: await markedLines(host).catch(() => []), user: user?.split(':')[0] };
+async function ownUser(host: Host): Promise<string | undefined> {
+  return (await readText(host, '/etc/passwd')).split('\n').find(isOwnUser)?.split(':')[0];
 }
 
-/** A ledger with lines that can't be used doesn't answer for everything bke did: its names are looked for as well. */
-export async function unrecordedOf(host: Host, ledger: LedgerView, flags: ResetFlags): Promise<Unrecorded> {
-  if (ledger.exists && ledger.damaged.length === 0) return { paths: [], unrecorded: none };
-  const lines = flags.all && flags.mount ? await readUnrecordedLines(host) : none;
-  return { paths: await unrecordedPaths(host, flags), unrecorded: lines };
+function answersFor(resources: readonly LedgerResource[], path: string): boolean {
+  return resources.some(({ record: { last } }) => {
+    const top = changePath(last);
+    return top !== undefined && (last.kind === 'zone' ? isWithin(path, top) : path === top);
+  });
+}
+
+function hostsLinesOf(resources: readonly LedgerResource[]): Set<string> {
+  return new Set(
+    resources.flatMap(({ record: { versions } }) =>
+      versions.flatMap(({ change }) =>
+        change.kind === 'hosts-entry' ? [`${change.address} ${change.names.join(' ')}`] : [],
+      ),
+    ),
+  );
+}
+
+/** The file keeps the kernel's value, but what it was before bke is written nowhere else. */
+async function unprovenPorts(host: Host, proofs: readonly string[]): Promise<Left[]> {
+  if (!proofs.includes(reservedPortsFile)) return [];
+  const value = /^net\.ipv4\.ip_local_reserved_ports = (.+)$/m.exec(await readText(host, reservedPortsFile))?.[1];
+  const live = (await readText(host, '/proc/sys/net/ipv4/ip_local_reserved_ports')).trim();
+  if (value === undefined || live === '' || live !== value.trim()) return [];
+  const why = `bke set it to ${live}, and the record of what it was before is lost; it is gone with the next boot`;
+  const see = 'sysctl net.ipv4.ip_local_reserved_ports';
+  return [{ what: 'kernel value net.ipv4.ip_local_reserved_ports', why, see }];
+}
+
+const none: UnrecordedLines = { byName: false, proofs: [], answered: [], hosts: [], user: undefined, unproven: [] };
+
+export interface LookOptions {
+  readonly flags: ResetFlags;
+  /** What an earlier look of this reset found: the second must not forget it. */
+  readonly byName?: boolean;
+  /** Paths the ledger has given back as they were before bke. */
+  readonly givenBack?: ReadonlySet<string>;
+}
+
+/** Of the marked files those the ledger answers for, and the others: they prove that it does not tell of all. */
+async function splitMarked(
+  host: Host,
+  resources: readonly LedgerResource[],
+  { flags, givenBack }: LookOptions,
+): Promise<{ marked: KnownPath[]; answered: string[] }> {
+  const all = await filterMarked(host, markablePaths(flags));
+  const answered = all.flatMap(({ path }) => (answersFor(resources, path) ? [path] : []));
+  const marked = all.filter(({ path }) => !answered.includes(path) && givenBack?.has(path) !== true);
+  return { marked, answered };
+}
+
+/** A link or device in place of the file is none of bke's doing. */
+async function openLines(host: Host, resources: readonly LedgerResource[]): Promise<string[]> {
+  const known = hostsLinesOf(resources);
+  const lines = await markedLines(host).catch(() => []);
+  return lines.filter((line) => !known.has(line.split(' # bke: ')[0] ?? ''));
+}
+
+async function pathsByName(host: Host, flags: ResetFlags, marked: readonly KnownPath[]): Promise<KnownPath[]> {
+  const isUnit = ({ path }: KnownPath): boolean => path.startsWith(`${unitFolder}/`);
+  const links = marked.filter(isUnit).map(({ path, what }): KnownPath => {
+    return { path: wantedLink(path), kind: 'file', what };
+  });
+  return [
+    ...namedPaths(flags),
+    ...(flags.all && flags.mount ? await programs(host) : []),
+    ...(marked.some(({ path }) => path === runtimeUnit) ? await runtimePaths(host) : []),
+    ...links,
+    ...marked,
+    ...ownFolders(flags),
+  ];
+}
+
+async function unprovenThings(host: Host, resources: readonly LedgerResource[], proofs: string[]): Promise<Left[]> {
+  const isRecorded = (path: string): boolean => answersFor(resources, path);
+  const ports = resources.some(({ record: { last } }) => last.kind === 'sysctl') ? [] : proofs;
+  const plugins = proofs.includes(runtimeUnit) ? await unprovenPlugins(host, isRecorded) : [];
+  return [...plugins, ...(await unprovenPorts(host, ports))];
+}
+
+/** Looks always: a ledger can have lost its end and not know it. Where it answers for all that is marked, its word counts and no name does. */
+export async function unrecordedOf(host: Host, ledger: LedgerView, options: LookOptions): Promise<Unrecorded> {
+  const { flags } = options;
+  const whole = flags.all && flags.mount;
+  const resources = ledger.resources();
+  const { marked, answered } = await splitMarked(host, resources, options);
+  const hosts = whole ? await openLines(host, resources) : [];
+  const isDamaged = ledger.exists && ledger.damaged.length > 0;
+  const byName = options.byName === true || isDamaged || marked.length + hosts.length > 0;
+  if (!byName) return { paths: [], unrecorded: { ...none, answered } };
+  const proofs = marked.map(({ path }) => path);
+  const user = whole ? await ownUser(host) : undefined;
+  const unproven = await unprovenThings(host, resources, proofs);
+  return {
+    paths: await pathsByName(host, flags, marked),
+    unrecorded: { byName, proofs, answered, hosts, user, unproven },
+  };
 }

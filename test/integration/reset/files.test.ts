@@ -96,10 +96,10 @@ there purged /var/lib/rancher; there purged2 /opt/local-path-provisioner`);
     const { told, stdout, stderr } = await inSandbox(`${tree}
 mkdir -p /etc/systemd/system/multi-user.target.wants /usr/local/libexec; echo mine > /usr/local/bin/ctr; echo '10.0.0.1 mine # not bke' >> /etc/hosts; echo mine > /etc/systemd/system/mine.service
 rm -rf /etc/containerd /etc/crictl.yaml; tree > /tmp/before
-mkdir -p /usr/local/libexec/bke/runc-1 /etc/bke/services /var/lib/bke/services/registry /var/lib/bke/pki /var/lib/bke/operations /etc/containerd/certs.d /var/lib/containerd /run/containerd
-echo x > /usr/local/libexec/bke/runc-1/runc; ln -s /usr/local/libexec/bke/runc-1/runc /usr/local/bin/runc-link; echo x > /etc/bke/services/settings.json; echo x > /var/lib/bke/services/registry/blob; echo x > /var/lib/bke/pki/key; echo x > /etc/sysctl.d/90-bke-services.conf
-printf '# Written by bke. Edits are lost.\\n[Unit]\\n' > /etc/systemd/system/containerd.service; echo x > /etc/containerd/config.toml; echo x > /etc/crictl.yaml; echo x > /var/lib/containerd/meta.db
-printf '[Unit]\\n' > /etc/systemd/system/bke-registry.service; ln -s ../bke-registry.service /etc/systemd/system/multi-user.target.wants/bke-registry.service
+mkdir -p /usr/local/libexec/bke/runc-1 /etc/bke/services /var/lib/bke/services/registry /var/lib/bke/pki /var/lib/bke/operations /etc/containerd/certs.d/r.io /var/lib/containerd/io.containerd.metadata.v1.bolt /run/containerd
+echo x > /usr/local/libexec/bke/runc-1/runc; ln -s /usr/local/libexec/bke/runc-1/runc /usr/local/bin/runc-link; echo x > /etc/bke/services/settings.json; echo x > /var/lib/bke/services/registry/blob; echo x > /var/lib/bke/pki/site-ca.key; printf '# Written by bke: ports.\\n' > /etc/sysctl.d/90-bke-services.conf
+printf '# Written by bke. Edits are lost.\\n[Unit]\\n' > /etc/systemd/system/containerd.service; for f in /etc/containerd/config.toml /etc/crictl.yaml /etc/containerd/certs.d/r.io/hosts.toml; do echo '# Written by bke.' > $f; done; echo x > /var/lib/containerd/io.containerd.metadata.v1.bolt/meta.db
+printf '# Written by bke.\\n[Unit]\\n' > /etc/systemd/system/bke-registry.service; ln -s ../bke-registry.service /etc/systemd/system/multi-user.target.wants/bke-registry.service
 useradd --system --user-group --home-dir /nonexistent --no-create-home --shell /usr/sbin/nologin bke; cp -a /etc/hosts /tmp/
 echo '10.0.0.9 deploy.bke.internal # bke: deploy.bke.internal' >> /etc/hosts
 reset
@@ -108,6 +108,57 @@ accounts='/etc/\\(passwd\\|group\\|shadow\\|gshadow\\|subuid\\|subgid\\)'
 grep -v "$accounts" /tmp/before > /tmp/b; tree | grep -v "$accounts" > /tmp/after; diff /tmp/b /tmp/after && tell same yes
 reset`);
     expect(told, `${stdout}${stderr}`).toMatchObject({ rc1: '0', rc2: '0', user: '0', hosts: 'same', same: 'yes' });
+  });
+
+  it('takes nothing by name alone where nothing of bke proves that it was here, and keeps what is beside a proof', async () => {
+    const { told, stdout, stderr } = await inSandbox(`${tree}
+mkdir -p /etc/bke/services /usr/local/libexec/bke /var/lib/bke/services/registry; echo user > /etc/bke/mine; echo u > /usr/local/libexec/bke/mine; echo '#orig' > /etc/sysctl.d/90-bke-services.conf
+echo mine > /etc/bke/services/settings.json; echo '10.1.1.1 mine # bke: my own note' >> /etc/hosts; tree > /tmp/before
+reset
+tree > /tmp/after; diff /tmp/before /tmp/after && tell same yes
+mkdir -p /etc/containerd /var/lib/containerd/user-image /var/lib/containerd/io.containerd.x /opt/cni/bin; echo mine > /etc/containerd/mine.toml; echo x > /opt/cni/bin/bridge
+printf '# Written by bke.\\n' > /etc/systemd/system/containerd.service
+reset; there config /etc/containerd/mine.toml; there image /var/lib/containerd/user-image; there made /var/lib/containerd/io.containerd.x
+there mine /etc/bke/mine; there program /usr/local/libexec/bke/mine; grep -q 'my own note' /etc/hosts && tell hosts kept
+for f in mine.toml user-image /opt/cni/bin; do grep -q $f /tmp/out || tell unsaid $f; done
+reset`);
+    expect(told, `${stdout}${stderr}`).toEqual({
+      rc1: '0',
+      same: 'yes',
+      rc2: '1',
+      config: 'there',
+      image: 'there',
+      made: 'gone',
+      mine: 'there',
+      program: 'there',
+      hosts: 'kept',
+      rc3: '0',
+    });
+  });
+
+  it.each([
+    ['empty', ': > $l'],
+    ['nothing but NUL bytes', 'head -c 4096 /dev/zero > $l'],
+    ['without its end', 'head -n 4 $l > /tmp/l; cp /tmp/l $l'],
+    ['without a line in its middle', 'sed -i 5d $l'],
+    ['without its beginning', 'sed -i 1d $l'],
+  ])('finds all that bke made where the record is %s', async (_name, harm) => {
+    const marked = { text: '# Written by bke. Edits are lost.\n' };
+    const list = [
+      { kind: 'file', path: '/etc/bke/services/settings.json', mode: 0o644, content: { text: '{}' } },
+      { kind: 'file', path: '/etc/bke/services/registry.yaml', mode: 0o644, content: marked },
+      { kind: 'file', path: '/etc/systemd/system/bke-files.service', mode: 0o644, content: marked },
+      { kind: 'file', path: '/var/lib/bke/pki/site-ca.key', mode: 0o600, content: { text: 'k' } },
+      { kind: 'hosts-entry', address: '10.0.0.9', names: ['deploy.bke.internal'] },
+    ];
+    const { told, stdout, stderr } = await inSandbox(`${tree}
+mkdir -p /etc/systemd/system; tree > /tmp/before
+record services ${list.map((change) => `'${JSON.stringify(change)}'`).join(' ')}
+l=/var/lib/bke/ledger/ledger.jsonl; ${harm}
+reset
+tree > /tmp/after; diff /tmp/before /tmp/after && tell same yes
+reset`);
+    expect(told, `${stdout}${stderr}`).toEqual({ rc1: '0', same: 'yes', rc2: '0' });
   });
 
   it('removes a kubeconfig that has this cluster only and keeps one with others', async () => {
@@ -156,6 +207,60 @@ tell canary "$(cat /srv/keep/c)"; rm /srv/keep/c
 tree > /tmp/after; diff /tmp/before /tmp/after && tell same yes
 reset`);
     expect(told, `${stdout}${stderr}`).toMatchObject({ rc1: '0', same: 'yes', canary: 'c', rc2: '0' });
+  });
+
+  it('reset twice is reset once: what the first gives back the second leaves', async () => {
+    const list = [
+      {
+        kind: 'file',
+        path: '/etc/sysctl.d/90-bke-services.conf',
+        mode: 0o644,
+        content: { text: '# Written by bke: x\n' },
+      },
+      { kind: 'file', path: '/etc/bke/services/settings.json', mode: 0o644, content: { text: '{}' } },
+      { kind: 'file', path: '/usr/local/libexec/bke/runc-1.0/runc', mode: 0o755, content: { text: 'x' } },
+    ];
+    const { told, stdout, stderr } = await inSandbox(`${tree}
+mkdir -p /etc/bke/services /usr/local/libexec/bke; echo user > /etc/bke/mine; echo u > /usr/local/libexec/bke/mine; echo '#orig' > /etc/sysctl.d/90-bke-services.conf; echo old > /etc/bke/services/settings.json
+tree > /tmp/before
+${record('services', list)}
+reset; tree > /tmp/once; diff /tmp/before /tmp/once && tell once same
+reset; tree > /tmp/twice; diff /tmp/once /tmp/twice && tell twice same`);
+    expect(told, `${stdout}${stderr}`).toEqual({ rc1: '0', once: 'same', rc2: '0', twice: 'same' });
+  });
+
+  it('tells at once what it moves aside, again when it fails, and in the next run', async () => {
+    const { told, stderr } = await inSandbox(`
+mkdir -p /mnt/t; mount -t tmpfs t /mnt/t
+${record('services', [
+  { kind: 'file', path: '/mnt/t/a', mode: 0o644, content: { text: 'a' } },
+  { kind: 'file', path: '/etc/bke/s', mode: 0o644, content: { text: 's' } },
+])}
+echo edited > /etc/bke/s; chattr +i /mnt/t/a
+reset
+grep -q 'Kept: .*/var/lib/bke-kept/' /tmp/out && tell event yes; grep -q '^Kept for you: /var/lib/bke-kept (1 file)' /tmp/out && tell end yes
+grep -q '"type":"note".*Kept: ' /var/lib/bke/operations/*-reset-*.jsonl && tell journal yes
+chattr -i /mnt/t/a
+reset; grep -q 'an earlier reset moved it there' /tmp/out && tell again yes
+reset; grep -q '^Kept for you: ' /tmp/out && tell later yes`);
+    const yes = { event: 'yes', end: 'yes', journal: 'yes', again: 'yes', later: 'yes' };
+    expect(told, stderr).toEqual({ rc1: '1', rc2: '0', rc3: '0', ...yes });
+  });
+
+  it('says what it was not asked for and that stands, where there is nothing else to do', async () => {
+    const { told, stderr } = await inSandbox(`
+${record('services', [{ kind: 'file', path: '/etc/bke/s', mode: 0o644, content: { text: 's' } }])}
+bke reset --all --yes >/tmp/out 2>&1; tell rc $?; cat /tmp/out >&2
+grep -q 'Nothing to do: Kubernetes is off this host. Still here: the local services (--mount takes them too).' /tmp/out && tell says yes; there s /etc/bke/s`);
+    expect(told, stderr).toEqual({ rc: '0', says: 'yes', s: 'there' });
+  });
+
+  it('needs no list of a zone that was empty', async () => {
+    const { told, stderr } = await inSandbox(`
+${record('node', [{ kind: 'zone', path: '/data/z' }])}
+mkdir -p /data/z; echo x > /data/z/x; rm -r /var/lib/bke/ledger/originals
+reset; there z /data/z; there state /var/lib/bke`);
+    expect(told, stderr).toEqual({ rc1: '0', z: 'gone', state: 'gone' });
   });
 
   it('keeps mounts that were in a zone before bke, and gives the directory its own mode back', async () => {

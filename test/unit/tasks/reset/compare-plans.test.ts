@@ -13,11 +13,11 @@ function planOf(...items: PlanItem[]): ResetPlan {
     units: [],
     paths: [],
     kubeconfigs: [],
-    unrecorded: { hosts: [], user: undefined },
+    unrecorded: { byName: false, proofs: [], answered: [], hosts: [], user: undefined, unproven: [] },
     resources: [],
     coveredPaths: new Set<string>(),
   };
-  return { items, kept: [], heldBack: [], refusals: [], otherMachine: false, selection };
+  return { items, kept: [], heldBack: [], refusals: [], otherMachine: false, damaged: [], standing: [], selection };
 }
 
 const data: PlanItem = { group: 'data', action: 'remove', what: '/var/lib/etcd/member', why: 'etcd data' };

@@ -74,7 +74,7 @@ function input(
   return {
     flags: { ...flags, ...given },
     state: { ...clean, ...state },
-    unrecorded: { hosts: [], user: undefined },
+    unrecorded: { byName: false, proofs: [], answered: [], hosts: [], user: undefined, unproven: [] },
     ledger: { otherMachine: false, selected: resources, all: resources, earlierMounts: [] },
   };
 }
@@ -238,8 +238,13 @@ describe('a plan', () => {
       active: 'active',
       enabled: 'enabled',
     }));
+    const paths = ['bke-registry.service', 'bke-agent.service'].map((name): FoundPath => {
+      return { path: `/etc/systemd/system/${name}`, kind: 'file', what: 'bke unit', entries: [] };
+    });
     const stopped = (given: Partial<ResetFlags>): readonly string[] =>
-      planReset(input({ units }, [], given), self).selection.units;
+      planReset(input({ units, paths }, [], given), self).selection.units;
+    // A unit of that name whose file is not marked as bke's.
+    expect(planReset(input({ units }), self).selection.units).toEqual(['kubelet.service']);
     expect(stopped({ all: false, mount: false })).toEqual(['kubelet.service']);
     expect(stopped({ all: false })).toEqual(['kubelet.service', 'bke-registry.service']);
     expect(stopped({})).toEqual(['kubelet.service', 'bke-registry.service', 'bke-agent.service']);
