@@ -161,6 +161,15 @@ reset`);
     expect(told, `${stdout}${stderr}`).toEqual({ rc1: '0', same: 'yes', rc2: '0' });
   });
 
+  it('tells of a kernel value whose earlier one no record has, and does not call the host clean', async () => {
+    const { told, stderr } = await inSandbox(`
+k=/proc/sys/net/ipv4/ip_local_reserved_ports; mount -t proc proc /proc; echo 40443 > $k
+printf '# Written by bke: ports.\\nnet.ipv4.ip_local_reserved_ports = 40443\\n' > /etc/sysctl.d/90-bke-services.conf
+reset; grep -q 'kernel value net.ipv4.ip_local_reserved_ports' /tmp/out && tell says yes
+there file /etc/sysctl.d/90-bke-services.conf; reset`);
+    expect(told, stderr).toEqual({ rc1: '1', says: 'yes', file: 'gone', rc2: '0' });
+  });
+
   it('removes a kubeconfig that has this cluster only and keeps one with others', async () => {
     const config = (ca: string): string => `- cluster: {certificate-authority-data: ${ca}, server: https://x}`;
     const { told, stderr } = await inSandbox(`${node}
