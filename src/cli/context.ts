@@ -2,6 +2,7 @@
 import type { CommandContext } from '../commands/context.ts';
 import type { Host } from '../host/host.ts';
 import type { GlobalValues } from '../lib/global-options.ts';
+import { visible } from '../lib/text.ts';
 import { confirm } from './confirm.ts';
 import { type Io, readableWidth } from './io.ts';
 import type { Progress } from './progress.ts';
@@ -37,7 +38,8 @@ export function createContext(parts: ContextParts): CommandContext {
     openLocalHost: parts.openLocalHost,
     events: progress.sink,
     note: (line) => {
-      if (!globals.quiet) progress.line(line);
+      // One line is told: a mount or file may be called anything.
+      if (!globals.quiet) progress.line(visible(line, 2000));
     },
     confirm: async (confirmation) => {
       await progress.shown();

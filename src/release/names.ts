@@ -27,7 +27,7 @@ export const imageName = z
 /** Registry, repository and tag; whether it is a full name is told where it is taken apart. 128 for the tag, 255 for the rest. */
 export const imageReference = z.string().min(1).max(512);
 
-export const kubernetesVersion = z
+const kubernetesVersion = z
   .string()
   .max(longestName, { error: tooLong, abort: true })
   .regex(/^v\d+\.\d+\.\d+(?:[-+][\w.+-]+)?$/, { error: 'must be a version such as v1.36.3' });

@@ -133,6 +133,12 @@ describe('events of an operation', () => {
     expect(tty.stderr.endsWith('\nafter\n')).toBe(true);
   });
 
+  it('and a note is one line, whatever a mount or file in it is called', async () => {
+    const commands = acting(async (context) => context.note('  unmount /mnt/a\nhint: b\u001B[2J'));
+    const { stderr } = await runCli(['act'], { ...where, commands });
+    expect(stderr).toBe('  unmount /mnt/a\\x0ahint: b\\x1b[2J\n');
+  });
+
   it('of a dry run are a plan on standard output', async () => {
     const commands = acting(async (context) => operate(context, false, true));
     const { stdout } = await runCli(['act', '-q'], { ...where, commands });
