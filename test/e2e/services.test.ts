@@ -195,6 +195,63 @@ describe('bke init on a fresh host', () => {
     expect(await lastEvent(boot, 'init --yes')).toMatchObject({ changed: false });
   });
 
+  const stateOf = async (name: string): Promise<string> => {
+    const { items } = statusList.parse(JSON.parse((await boot.bke('status -o json')).stdout));
+    return items.find((item) => item.name === name)?.state ?? 'not there';
+  };
+  const store = '/var/lib/bke/services/registry/docker';
+
+  it('sees that the store of images was emptied, says so without the bundle, and fills it again with it', async () => {
+    await boot.output(`rm -rf ${store}`);
+    expect((await boot.bke('status')).exitCode).toBe(1);
+    expect(await stateOf('registry')).toBe('incomplete');
+    const without = await boot.bke('init --yes');
+    expect([without.exitCode, without.stderr]).toEqual([3, expect.stringContaining('BKE_BUNDLE_NEEDED')]);
+    expect(without.stderr).toContain('registry.k8s.io/pause');
+    expect(await lastEvent(boot, `init ${initOptions} --yes`)).toMatchObject({ outcome: 'done', changed: true });
+    expect([await stateOf('registry'), (await boot.bke('status')).exitCode]).toEqual(['healthy', 0]);
+    await boot.output(
+      'crictl rmi registry.k8s.io/pause:$(ls /var/lib/bke/services/registry/docker/registry/v2/repositories/registry.k8s.io/pause/_manifests/tags | head -1)',
+    );
+    expect(await lastEvent(boot, 'init --yes')).toMatchObject({ outcome: 'done', changed: true });
+  });
+
+  it('replaces a blob that was emptied', async () => {
+    const blob = await boot.output(`find ${store}/registry/v2/blobs -name data -printf '%s %p\\n' | sort -n | tail -1`);
+    const path = blob.split(' ')[1] ?? '';
+    await boot.output(`truncate -s 0 ${path}`);
+    expect(await stateOf('registry')).toBe('incomplete');
+    expect((await boot.bke('init --yes')).exitCode).toBe(3);
+    expect(await lastEvent(boot, `init ${initOptions} --yes`)).toMatchObject({ outcome: 'done', changed: true });
+    expect(await boot.output(`sha256sum ${path} | cut -c1-64`)).toBe(path.split('/').at(-2));
+    expect(await lastEvent(boot, `init ${initOptions} --yes`)).toMatchObject({ outcome: 'done', changed: false });
+  });
+
+  it('names a file that is gone', async () => {
+    await boot.output('rm -rf /var/lib/bke/services/files/runc');
+    expect(await stateOf('files')).toBe('incomplete');
+    const without = await boot.bke('init --yes');
+    expect([without.exitCode, without.stderr]).toEqual([3, expect.stringContaining('files/runc/')]);
+    expect(await lastEvent(boot, `init ${initOptions} --yes`)).toMatchObject({ outcome: 'done', changed: true });
+    expect(await stateOf('files')).toBe('healthy');
+  });
+
+  it('tells secrets that are gone while everything still runs, and makes them again', async () => {
+    await boot.output('rm /var/lib/bke/pki/registry-push.password /etc/bke/services/tls.crt');
+    expect([await stateOf('registry-push'), await stateOf('files')]).toEqual(['incomplete', 'incomplete']);
+    expect((await boot.bke('init --yes')).exitCode).toBe(0);
+    expect((await boot.bke('status')).exitCode).toBe(0);
+  });
+
+  it('says at once that a program is gone', async () => {
+    await boot.output('mv /usr/local/libexec/bke/bke-* /root/ && bke stop');
+    const started = await boot.bke('start');
+    expect(started.exitCode).not.toBe(0);
+    expect(started.stderr).toMatch(/bke-files\.service cannot start: \/usr\/local\/libexec\/bke\/\S+ is not there/);
+    expect((await boot.bke('init --yes')).exitCode).toBe(0);
+    expect((await boot.bke('status')).exitCode).toBe(0);
+  });
+
   it('stops and starts', async () => {
     expect((await boot.bke('stop')).exitCode).toBe(0);
     const stopped = await boot.bke('status');
