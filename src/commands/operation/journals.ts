@@ -31,7 +31,10 @@ export async function operationSummaries(
   const wanted = ids.filter((id) => secondOf(id) >= oldest);
   const summaries: OperationSummary[] = [];
   for (const id of wanted) summaries.push(await summaryOf(directory, id));
-  const ordered = summaries.toSorted((a, b) => compare(a.started, b.started) || compare(a.name, b.name));
+  // The second of the id comes first: a journal that a crash left empty has no event to go by.
+  const order = (a: OperationSummary, b: OperationSummary): number =>
+    compare(secondOf(a.name), secondOf(b.name)) || compare(a.started, b.started) || compare(a.name, b.name);
+  const ordered = summaries.toSorted(order);
   return { items: ordered.slice(-Math.min(most, ordered.length)), kept: ids.length };
 }
 

@@ -138,7 +138,7 @@ describe('bke operation', () => {
     const list = await runCli(['operation', 'list'], { operationsDirectory: directory });
     expect(list.stdout.split('\n').map((line) => line.replaceAll(/ {2,}/g, '|'))).toEqual([
       'ID|ACTION|TARGET|OUTCOME|STARTED|TOOK',
-      `${result.id}|bundle.build|x.tar|done|2026-11-30T10:15:00.123Z|0.0s`,
+      `${result.id}|bundle.build|x.tar|done|2026-11-30T10:15:00Z|<0.1s`,
       '20261130-101501-init-0000|-|-|not finished|-|-',
       '',
     ]);
