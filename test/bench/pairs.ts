@@ -23,8 +23,10 @@ export async function timePairs(a: readonly string[], b: readonly string[], runs
 }
 
 async function time([program = '', ...args]: readonly string[]): Promise<number> {
+  // No variables of this shell: bke starts itself anew where it finds one meant for Node.
+  const env = { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '/root' };
   const started = performance.now();
-  await execa(program, args, { stdin: 'ignore' });
+  await execa(program, args, { stdin: 'ignore', env, extendEnv: false });
   return performance.now() - started;
 }
 
