@@ -50,22 +50,17 @@ export function noteOtherMachine(
 
 const describe = (change: Change): string => kindOf(change).describe(change);
 
+/** What a step's scope has in a dry run and in earnest alike. */
+function scopeBasis(context: CommandContext, { host, scopeOf }: HostOperation, { place }: StepBinding) {
+  return { host, scope: scopeOf(place.phase), now: context.now, describe };
+}
+
 async function planOnThisHost(context: CommandContext, operation: HostOperation): Promise<OperationResult> {
   const ledger = await readLedger(operation.host);
   noteOtherMachine(context, operation.host, ledger);
-  const createScope = (binding: StepBinding): TaskScope =>
-    createTaskScope(
-      {
-        host: operation.host,
-        scope: operation.scopeOf(binding.place.phase),
-        now: context.now,
-        describe,
-        dryRun: true,
-        ledger,
-      },
-      binding,
-    );
-  return run(context, operation, createScope);
+  return run(context, operation, (binding) =>
+    createTaskScope({ ...scopeBasis(context, operation, binding), dryRun: true, ledger }, binding),
+  );
 }
 
 async function changeThisHost(context: CommandContext, operation: HostOperation): Promise<OperationResult> {
@@ -75,17 +70,7 @@ async function changeThisHost(context: CommandContext, operation: HostOperation)
   noteOtherMachine(context, operation.host, ledger);
   try {
     const createScope = (binding: StepBinding): TaskScope =>
-      createTaskScope(
-        {
-          host: operation.host,
-          scope: operation.scopeOf(binding.place.phase),
-          now: context.now,
-          describe,
-          dryRun: false,
-          ledger,
-        },
-        binding,
-      );
+      createTaskScope({ ...scopeBasis(context, operation, binding), dryRun: false, ledger }, binding);
     const result = await run(context, operation, createScope, id);
     await ledger.finish();
     return result;

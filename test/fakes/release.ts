@@ -160,6 +160,16 @@ export async function makeSources(folder: string): Promise<string> {
   ].join('\n');
 }
 
+/** Sources in a folder of their own, and `good.tar` beside them: built from all of them, signed with these keys. */
+export async function makeGoodBundle(
+  keys: SigningKeys,
+): Promise<{ readonly folder: string; readonly artifacts: string }> {
+  const folder = await temporaryFolder();
+  const artifacts = await makeSources(folder);
+  await buildIn(folder, artifacts, { output: join(folder, 'good.tar'), signKey: keys.privateKey });
+  return { folder, artifacts };
+}
+
 /** The first entry of a kind. */
 export function entryOf<Kind extends BundleEntry['kind']>(
   { entries }: BundleDescription,

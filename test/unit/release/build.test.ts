@@ -6,7 +6,7 @@ import { summarise } from '../../../src/release/bundle/inspect.ts';
 import { type OpenBundleOptions, openBundle } from '../../../src/release/bundle/open.ts';
 import { parseManifest } from '../../../src/release/load-manifest.ts';
 import { verifyBundle } from '../../../src/release/bundle/verify.ts';
-import { entryOf, buildIn, makeSources, releaseYaml, signingKeys, temporaryFolder } from '../../fakes/release.ts';
+import { buildIn, entryOf, makeGoodBundle, releaseYaml, signingKeys } from '../../fakes/release.ts';
 
 const keys = signingKeys();
 const trusted: OpenBundleOptions = { trustKeys: [keys.publicKey] };
@@ -14,9 +14,7 @@ let folder: string;
 let artifacts: string;
 
 beforeAll(async () => {
-  folder = await temporaryFolder();
-  artifacts = await makeSources(folder);
-  await buildIn(folder, artifacts, { output: join(folder, 'good.tar'), signKey: keys.privateKey });
+  ({ folder, artifacts } = await makeGoodBundle(keys));
 });
 afterAll(async () => {
   await rm(folder, { recursive: true });

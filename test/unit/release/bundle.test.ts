@@ -13,7 +13,7 @@ import { archiveEnd, encodeHeader, paddingOf } from '../../../src/release/bundle
 import { imageIndex } from '../../../src/release/oci/types.ts';
 import { verifyBundle } from '../../../src/release/bundle/verify.ts';
 import { keyId } from '../../../src/release/trust.ts';
-import { buildIn, makeSources, signingKeys, temporaryFolder } from '../../fakes/release.ts';
+import { buildIn, makeGoodBundle, signingKeys } from '../../fakes/release.ts';
 
 const keys = signingKeys();
 const trusted: OpenBundleOptions = { trustKeys: [keys.publicKey] };
@@ -21,9 +21,7 @@ let folder: string;
 let artifacts: string;
 
 beforeAll(async () => {
-  folder = await temporaryFolder();
-  artifacts = await makeSources(folder);
-  await buildIn(folder, artifacts, { output: join(folder, 'good.tar'), signKey: keys.privateKey });
+  ({ folder, artifacts } = await makeGoodBundle(keys));
 });
 afterAll(async () => {
   await rm(folder, { recursive: true });

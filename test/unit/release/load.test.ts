@@ -5,17 +5,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadBundle } from '../../../src/release/bundle/load.ts';
 import { type OpenBundleOptions, openBundle } from '../../../src/release/bundle/open.ts';
 import { openFileRepository } from '../../../src/release/repository/store.ts';
-import { buildIn, makeSources, signingKeys, temporaryFolder } from '../../fakes/release.ts';
+import { makeGoodBundle, signingKeys } from '../../fakes/release.ts';
 
 const keys = signingKeys();
 const trusted: OpenBundleOptions = { trustKeys: [keys.publicKey] };
 let folder: string;
-let artifacts: string;
 
 beforeAll(async () => {
-  folder = await temporaryFolder();
-  artifacts = await makeSources(folder);
-  await buildIn(folder, artifacts, { output: join(folder, 'good.tar'), signKey: keys.privateKey });
+  ({ folder } = await makeGoodBundle(keys));
 });
 afterAll(async () => {
   await rm(folder, { recursive: true });

@@ -2,9 +2,9 @@
 import { mkdir, readFile, readlink, symlink, unlink, writeFile } from 'node:fs/promises';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { UndoOutcome } from '../../../../src/host/changes/change.ts';
 import { openLedger } from '../../../../src/host/ledger/ledger.ts';
 import { digestOf } from '../../../../src/lib/digest.ts';
+import { undoAll } from '../../../fakes/ledger.ts';
 import { makeTar, type TarEntry } from '../../../fakes/archives.ts';
 import { FakeHost } from '../../../fakes/fake-host.ts';
 import { snapshot } from '../../../fakes/snapshot.ts';
@@ -30,14 +30,6 @@ async function unpack(archive: Buffer, options: { strip?: number; digest?: strin
   } finally {
     await ledger.close();
   }
-}
-
-async function undo(): Promise<Record<string, UndoOutcome>> {
-  const ledger = await openLedger(host, { operation: 'op', command: 'bke reset' });
-  const outcomes: Record<string, UndoOutcome> = {};
-  for (const resource of ledger.resources()) outcomes[resource.key] = await ledger.undo(resource);
-  await ledger.close();
-  return outcomes;
 }
 
 const good: TarEntry[] = [
@@ -97,7 +89,7 @@ describe('refused, with nothing put in place', () => {
     await mkdir(host.at(destination), { recursive: true });
     await writeFile(host.at(`${destination}/theirs`), 'x');
     await expect(unpack(await makeTar(good))).rejects.toMatchObject({ code: 'BKE_PATH_IN_THE_WAY' });
-    expect(await undo()).toEqual({});
+    expect(await undoAll(host)).toEqual({});
   });
 });
 
@@ -109,7 +101,7 @@ test("undone, exactly its files go: another's stay and are named, an edited one 
   await unpack(await makeTar(stripped), { strip: 1 });
   await writeFile(host.at(`${destination}/theirs`), 'x');
   await writeFile(host.at(`${destination}/tool`), 'edited');
-  const outcomes = await undo();
+  const outcomes = await undoAll(host);
   expect(outcomes[`archive:${destination}`]).toEqual({
     result: 'kept',
     why: 'edited since: 1 of its files',
@@ -124,7 +116,7 @@ test('undone, a link that someone leads elsewhere is kept as an edited file is',
   await unpack(await makeTar(good));
   await unlink(host.at(`${destination}/share/current`));
   await symlink('/opt/theirs', host.at(`${destination}/share/current`));
-  const outcome = (await undo())[`archive:${destination}`];
+  const outcome = (await undoAll(host))[`archive:${destination}`];
   expect(outcome).toMatchObject({ result: 'kept', why: 'edited since: 1 of its files' });
   expect(await readlink(host.at(outcome?.keptAt ?? ''))).toBe('/opt/theirs');
 });

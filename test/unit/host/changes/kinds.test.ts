@@ -1,9 +1,10 @@
 // What is particular to one kind of change: what others do meanwhile, what the system refuses, what is restarted.
 import { appendFile, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { Change, UndoOutcome } from '../../../../src/host/changes/change.ts';
+import type { Change } from '../../../../src/host/changes/change.ts';
 import { removeTree } from '../../../../src/host/changes/remove-tree.ts';
 import { openLedger } from '../../../../src/host/ledger/ledger.ts';
+import { undoAll } from '../../../fakes/ledger.ts';
 import { FakeHost } from '../../../fakes/fake-host.ts';
 
 let host: FakeHost;
@@ -25,14 +26,6 @@ async function apply(...changes: Change[]): Promise<boolean[]> {
   } finally {
     await ledger.close();
   }
-}
-
-async function undo(): Promise<Record<string, UndoOutcome>> {
-  const ledger = await openLedger(host, { operation: 'op', command: 'bke reset' });
-  const outcomes: Record<string, UndoOutcome> = {};
-  for (const resource of ledger.resources()) outcomes[resource.key] = await ledger.undo(resource);
-  await ledger.close();
-  return outcomes;
 }
 
 function text(path: string): Promise<string> {
@@ -61,7 +54,7 @@ describe('unit', () => {
   test('that vanished under us is no trouble, and its links go', async () => {
     await apply(running);
     await rm(host.at('/etc/systemd/system/one.service'));
-    expect((await undo())['unit:one.service']?.result).toBe('undone');
+    expect((await undoAll(host))['unit:one.service']?.result).toBe('undone');
     expect(await host.files.list('/etc/systemd/system/multi-user.target.wants')).toEqual([]);
   });
 
@@ -69,7 +62,7 @@ describe('unit', () => {
     await apply(running);
     await mkdir(host.at('/etc/systemd/system/one.service.d'));
     await writeFile(host.at('/etc/systemd/system/one.service.d/theirs.conf'), '[Service]\n');
-    expect(await undo()).toEqual({
+    expect(await undoAll(host)).toEqual({
       'unit:one.service': {
         result: 'undone',
         why: 'drop-ins of someone else stay in /etc/systemd/system/one.service.d',
@@ -83,7 +76,7 @@ describe('unit', () => {
     await host.system.run(['systemctl', 'enable', 'one.service']);
     await host.system.run(['systemctl', 'restart', 'one.service']);
     await apply({ ...unit, enabled: false, running: false });
-    expect((await undo())['unit:one.service']?.result).toBe('undone');
+    expect((await undoAll(host))['unit:one.service']?.result).toBe('undone');
     expect(host.system.units.get('one.service')).toMatchObject({
       active: 'active',
       runs: expect.stringMatching(/^vendor/),
@@ -101,7 +94,7 @@ describe('hosts-entry', () => {
     expect((await text('/etc/hosts')).split('\n')[1]).toBe(
       '10.0.0.5 registry.site registry # bke: registry.site registry',
     );
-    await undo();
+    await undoAll(host);
     expect(await text('/etc/hosts')).toBe('127.0.0.1 localhost\n10.9.9.9 registry # theirs\n');
   });
 
@@ -110,7 +103,7 @@ describe('hosts-entry', () => {
     await writeFile(host.at('/etc/hosts'), Buffer.concat([odd, Buffer.from('1.1.1.1 a')]));
     await apply(entry);
     await appendFile(host.at('/etc/hosts'), '2.2.2.2 b');
-    await undo();
+    await undoAll(host);
     expect(await readFile(host.at('/etc/hosts'))).toEqual(Buffer.concat([odd, Buffer.from('1.1.1.1 a\n2.2.2.2 b')]));
   });
 
@@ -118,7 +111,7 @@ describe('hosts-entry', () => {
     await rm(host.at('/etc/hosts'));
     await apply(entry, { ...entry, address: '10.0.0.6' });
     expect(await text('/etc/hosts')).toBe('10.0.0.6 registry.site registry # bke: registry.site registry\n');
-    await undo();
+    await undoAll(host);
     expect(await host.files.stat('/etc/hosts')).toBeUndefined();
   });
 });
@@ -133,14 +126,14 @@ describe('sysctl', () => {
         { kind: 'sysctl', name: 'net.ipv4.conf.eth0/100.rp_filter', value: '0' },
       ),
     ).toEqual([false, true]);
-    await undo();
+    await undoAll(host);
     expect(await text('/proc/sys/net/ipv4/conf/eth0.100/rp_filter')).toBe('1\n');
   });
 
   test('that something else set since stays, and is named', async () => {
     await apply({ kind: 'sysctl', name: 'net.ipv4.ip_forward', value: '1' });
     await writeFile(host.at('/proc/sys/net/ipv4/ip_forward'), '2\n');
-    expect(await undo()).toEqual({
+    expect(await undoAll(host)).toEqual({
       'sysctl:net.ipv4.ip_forward': { result: 'kept', why: 'something else set it to 2 since' },
     });
   });
@@ -157,7 +150,7 @@ describe('module', () => {
   test('built in is there already; one in use stays until the next boot', async () => {
     expect(await apply({ kind: 'module', name: 'ext4' }, { kind: 'module', name: 'overlay' })).toEqual([false, true]);
     await writeFile(host.at('/proc/modules'), 'overlay 4096 1 - Live 0x0\n');
-    expect(await undo()).toEqual({
+    expect(await undoAll(host)).toEqual({
       'module:overlay': {
         result: 'kept',
         why: 'in use, or the kernel does not let go of it: overlay; gone after the next boot',
@@ -168,13 +161,19 @@ describe('module', () => {
   test('that has no user and still cannot be unloaded is told, not called undone', async () => {
     await apply({ kind: 'module', name: 'overlay' });
     await writeFile(host.at('/proc/modules'), 'overlay 4096 0 [permanent], Live 0x0\n');
-    expect((await undo())['module:overlay']).toMatchObject({ result: 'kept', why: expect.stringContaining('overlay') });
+    expect((await undoAll(host))['module:overlay']).toMatchObject({
+      result: 'kept',
+      why: expect.stringContaining('overlay'),
+    });
   });
 
   test('br_netfilter stays while the host has a bridge', async () => {
     await apply({ kind: 'module', name: 'br_netfilter' });
     await mkdir(host.at('/sys/class/net/docker0/bridge/x'), { recursive: true });
-    expect((await undo())['module:br_netfilter']).toEqual({ result: 'kept', why: 'in use by a bridge of this host' });
+    expect((await undoAll(host))['module:br_netfilter']).toEqual({
+      result: 'kept',
+      why: 'in use by a bridge of this host',
+    });
   });
 });
 
@@ -182,9 +181,11 @@ describe('user', () => {
   test('that was there is not ours; one in use is left, with the reason', async () => {
     expect(await apply({ kind: 'user', name: 'daemon' }, { kind: 'user', name: 'etcd' })).toEqual([false, true]);
     host.system.busyUsers.add('etcd');
-    expect(await undo()).toEqual({ 'user:etcd': { result: 'left', why: 'userdel etcd ended with exit code 8' } });
+    expect(await undoAll(host)).toEqual({
+      'user:etcd': { result: 'left', why: 'userdel etcd ended with exit code 8' },
+    });
     host.system.busyUsers.clear();
-    expect(await undo()).toEqual({ 'user:etcd': { result: 'undone' } });
+    expect(await undoAll(host)).toEqual({ 'user:etcd': { result: 'undone' } });
     expect(await text('/etc/passwd')).toMatch(/^daemon:/m);
     expect(await host.files.stat('/etc/passwd-')).toBeUndefined();
   });
@@ -202,7 +203,7 @@ describe('zone', () => {
     await writeFile(host.at('/etc/kubernetes/changed'), 'after');
     await mkdir(host.at('/etc/kubernetes/manifests/deep'), { recursive: true });
     await symlink('/opt/theirs', host.at('/etc/kubernetes/manifests/link'));
-    expect(await undo()).toEqual({
+    expect(await undoAll(host)).toEqual({
       'zone:/etc/kubernetes': { result: 'kept', why: 'was there before and changed since: changed' },
     });
     expect(await host.files.list('/etc/kubernetes')).toEqual(['changed', 'pki']);
@@ -217,7 +218,7 @@ describe('zone', () => {
     await mkdir(host.at('/opt/theirs'));
     await writeFile(host.at('/opt/theirs/canary'), 'canary');
     await symlink(host.at('/opt/theirs'), host.at('/etc/kubernetes'));
-    expect((await undo())['zone:/etc/kubernetes']).toEqual({
+    expect((await undoAll(host))['zone:/etc/kubernetes']).toEqual({
       result: 'left',
       why: '/etc/kubernetes leads to /opt/theirs now, and led to /etc/kubernetes',
     });
