@@ -1,0 +1,44 @@
+// Settings that reach a node's programs as they are: `settings` of cluster.yaml and of bootstrap.yaml, one schema for both.
+import { z } from 'zod';
+import type { TomlTable, TomlValue } from '../lib/toml.ts';
+
+export type JsonValue = string | number | boolean | null | readonly JsonValue[] | { readonly [field: string]: JsonValue };
+export type JsonObject = { readonly [field: string]: JsonValue };
+
+const jsonValue: z.ZodType<JsonValue> = z.lazy(() =>
+  z.union([z.string(), z.number(), z.boolean(), z.null(), z.array(jsonValue), z.record(z.string(), jsonValue)]),
+);
+const jsonObject = z.record(z.string(), jsonValue);
+const tomlValue: z.ZodType<TomlValue> = z.lazy(() =>
+  z.union([z.string(), z.number(), z.boolean(), z.array(tomlValue), z.record(z.string(), tomlValue)]),
+);
+
+export interface NodeSettings {
+  /** Fields of KubeletConfiguration. */
+  readonly kubelet: JsonObject;
+  /** Fields of KubeProxyConfiguration. */
+  readonly kubeProxy: JsonObject;
+  /** Merged into containerd's config.toml. */
+  readonly containerd: TomlTable;
+  readonly kubeadm: { readonly ignorePreflightErrors: readonly string[] };
+  /** Names of bke's own checks. */
+  readonly ignoreChecks: readonly string[];
+}
+
+export const noNodeSettings: NodeSettings = {
+  kubelet: {},
+  kubeProxy: {},
+  containerd: {},
+  kubeadm: { ignorePreflightErrors: [] },
+  ignoreChecks: [],
+};
+
+/** As a file has it: everything may be absent. */
+export const nodeSettingsFile = z.strictObject({
+  kubelet: jsonObject.optional(),
+  kubeProxy: jsonObject.optional(),
+  containerd: z.record(z.string(), tomlValue).optional(),
+  kubeadm: z.strictObject({ ignorePreflightErrors: z.array(z.string()).optional() }).optional(),
+  ignoreChecks: z.array(z.string()).optional(),
+});
+export type NodeSettingsFile = z.infer<typeof nodeSettingsFile>;
