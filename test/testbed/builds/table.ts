@@ -217,7 +217,12 @@ function clusterApi(version: string): Component[] {
     controller('cluster-api-core', 'core'),
     controller('cluster-api-bootstrap-kubeadm', 'bootstrap/kubeadm'),
     controller('cluster-api-control-plane-kubeadm', 'controlplane/kubeadm'),
-    { ...common, name: 'clusterctl', programs: { clusterctl: `${module}/cmd/clusterctl` } },
+    {
+      ...common,
+      name: 'clusterctl',
+      programs: { clusterctl: `${module}/cmd/clusterctl` },
+      keep: [{ from: 'cmd/clusterctl/config/manifest/clusterctl-api.yaml', to: 'clusterctl-api.yaml' }],
+    },
   ];
 }
 

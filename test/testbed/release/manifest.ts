@@ -59,6 +59,8 @@ async function clusterFiles(options: BuildOptions): Promise<Artifact[]> {
   const versions = options.versions ?? defaultVersions;
   const flannel = await buildComponent('flannel', options);
   const manifest = { file: path.join(flannel.dir, 'kube-flannel.yml'), fileName: 'kube-flannel.yml' };
+  const clusterctl = await buildComponent('clusterctl', options);
+  const inventory = { file: path.join(clusterctl.dir, 'clusterctl-api.yaml'), fileName: 'clusterctl-api.yaml' };
   const artifacts = [
     await program('kubernetes', 'kubeadm', options),
     await program('kubernetes', 'kubelet', options),
@@ -67,6 +69,7 @@ async function clusterFiles(options: BuildOptions): Promise<Artifact[]> {
     await program('helm', 'helm', options),
     await program('clusterctl', 'clusterctl', options),
     fileArtifact({ name: 'flannel', version: versions.flannel, type: 'manifest', ...manifest }, options),
+    fileArtifact({ name: 'clusterctl-crd', version: versions.clusterApi, type: 'manifest', ...inventory }, options),
   ];
   for (const name of Object.keys(clusterApiNames)) {
     const file = await clusterApiComponents(name, options);
