@@ -1,13 +1,13 @@
 // The table of images: what Kubernetes, flannel and Cluster API ask for by name, made of the built programs.
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { ArchiveEntry } from '../archive.ts';
+import type { ArchiveEntry } from '../../../scripts/image/archive.ts';
+import { type ImageContent, writeLayout } from '../../../scripts/image/layout.ts';
 import { type Build, type BuildOptions, buildComponent, buildOwn } from '../builds/build.ts';
 import { type Arch, defaultVersions } from '../builds/component.ts';
 import { cacheRoot, cached } from '../cache.ts';
 import { debianRoot } from '../hosts/base.ts';
 import { run, TestbedError } from '../run.ts';
-import { type ImageContent, writeLayout } from './layout.ts';
 import { toolEntries } from './tools.ts';
 
 /** A finished image. */
@@ -16,6 +16,12 @@ export interface Image {
   ref: string;
   /** Folder of its OCI layout. */
   layout: string;
+}
+
+/** What an image is called and made of. */
+interface NamedImage extends ImageContent {
+  /** Full public name with tag. */
+  ref: string;
 }
 
 /** The image of service tests: `probe serve`, `probe get URL`. */
@@ -51,12 +57,12 @@ export async function allImages(options: BuildOptions = {}): Promise<Image[]> {
   return images;
 }
 
-async function kubernetesImages(options: BuildOptions): Promise<ImageContent[]> {
+async function kubernetesImages(options: BuildOptions): Promise<NamedImage[]> {
   const kubernetes = await buildComponent('kubernetes', options);
   const etcd = await buildComponent('etcd', options);
   const coredns = await buildComponent('coredns', options);
   const tools = await toolEntries(await debianRoot());
-  const contents: ImageContent[] = [];
+  const contents: NamedImage[] = [];
   for (const ref of await kubeadmRefs(options)) {
     const name = path.basename(ref).replace(/:.*/, '');
     if (name === 'pause') continue;
@@ -73,7 +79,7 @@ async function kubernetesImages(options: BuildOptions): Promise<ImageContent[]> 
   return contents;
 }
 
-async function flannelImages(options: BuildOptions): Promise<ImageContent[]> {
+async function flannelImages(options: BuildOptions): Promise<NamedImage[]> {
   const flannel = await buildComponent('flannel', options);
   const plugin = await buildComponent('flannel-cni-plugin', options);
   const tools = await toolEntries(await debianRoot());
@@ -96,8 +102,8 @@ export const clusterApiNames: Record<string, string> = {
   'cluster-api-control-plane-kubeadm': 'kubeadm-control-plane-controller',
 };
 
-async function clusterApiImages(options: BuildOptions): Promise<ImageContent[]> {
-  const contents: ImageContent[] = [];
+async function clusterApiImages(options: BuildOptions): Promise<NamedImage[]> {
+  const contents: NamedImage[] = [];
   for (const [component, image] of Object.entries(clusterApiNames)) {
     const build: Build = await buildComponent(component, options);
     contents.push({
@@ -129,9 +135,9 @@ function file(target: string, source: string): ArchiveEntry {
 }
 
 /** The image out of the cache; sources lie in cache folders named by content, so their paths tell what is in them. */
-async function makeImage(content: ImageContent, arch: Arch = 'amd64'): Promise<Image> {
+async function makeImage(content: NamedImage, arch: Arch = 'amd64'): Promise<Image> {
   const recipe = JSON.stringify(content).replaceAll(cacheRoot(), '');
   const name = `${content.ref.replaceAll(/[/:]/g, '+')}-${arch}`;
   const entry = { kind: 'images', name, recipe: { content: recipe, arch, recipeVersion: 1 } };
-  return { ref: content.ref, layout: await cached(entry, (dir) => writeLayout(content, arch, dir)) };
+  return { ref: content.ref, layout: await cached(entry, (dir) => writeLayout(content.ref, { [arch]: content }, dir)) };
 }

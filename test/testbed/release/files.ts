@@ -1,7 +1,7 @@
 // Files of a release that are more than one program: archives as their makers pack them, manifests, the sample chart.
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { writeArchive } from '../archive.ts';
+import { writeArchive } from '../../../scripts/image/archive.ts';
 import { type Build, type BuildOptions, buildComponent } from '../builds/build.ts';
 import { cached } from '../cache.ts';
 import { clusterApiNames } from '../images/table.ts';

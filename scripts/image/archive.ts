@@ -11,6 +11,7 @@ import { pack, type Pack } from 'tar-stream';
 /** One entry; `path` begins with / also where the archive is no image. All entries belong to root. */
 export type ArchiveEntry =
   | { path: string; type: 'file'; source: string; mode?: number }
+  | { path: string; type: 'text'; text: string; mode?: number }
   | { path: string; type: 'symlink'; target: string }
   | { path: string; type: 'directory'; mode?: number };
 
@@ -68,6 +69,8 @@ async function addEntry(archive: Pack, entry: ArchiveEntry): Promise<void> {
     archive.entry({ ...common, type: 'symlink', linkname: entry.target, mode: 0o777 });
   } else if (entry.type === 'directory') {
     archive.entry({ ...common, name: `${common.name}/`, type: 'directory', mode: entry.mode ?? 0o755 });
+  } else if (entry.type === 'text') {
+    archive.entry({ ...common, type: 'file', mode: entry.mode ?? 0o644 }, entry.text);
   } else {
     const { size } = await stat(entry.source);
     const sink = archive.entry({ ...common, type: 'file', mode: entry.mode ?? 0o755, size });
