@@ -1,6 +1,6 @@
 // A cache of folders by content outside the checkout: the key is the recipe's digest, a finished folder is renamed into place.
 import { createHash } from 'node:crypto';
-import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rename, stat, utimes, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { exists, removeTree } from './files.ts';
@@ -18,6 +18,9 @@ export interface CacheEntry {
 }
 
 const lockLimit = 3600;
+
+/** What `removeUnused` removes was not asked for so long: milliseconds. */
+const keptUnused = 6 * 60 * 60 * 1000;
 
 /** Root of the cache: `BKE_CACHE`, else `~/.cache/bke`. */
 export function cacheRoot(): string {
@@ -42,7 +45,7 @@ function cachePath(entry: CacheEntry): string {
 /** The finished folder of the entry; `make` fills an empty folder when there is none. Two runs never make it twice. */
 export async function cached(entry: CacheEntry, make: (dir: string) => Promise<void>): Promise<string> {
   const target = cachePath(entry);
-  if (await exists(target)) return target;
+  if (await exists(target)) return touched(target);
   const lockFile = path.join(cacheRoot(), 'locks', path.basename(target));
   return withLock(lockFile, lockLimit, async () => {
     if (await exists(target)) return target;
@@ -58,4 +61,26 @@ export async function cached(entry: CacheEntry, make: (dir: string) => Promise<v
     say(`made ${entry.kind}/${entry.name} in ${secondsSince(start)}`);
     return target;
   });
+}
+
+/** The folder's time tells when it was last asked for. */
+async function touched(folder: string): Promise<string> {
+  const now = new Date();
+  await utimes(folder, now, now);
+  return folder;
+}
+
+/** For what is large and cheap to make again: removes its earlier editions, unless someone, such as another checkout, still uses them. */
+export async function removeUnused({ kind, name }: CacheEntry, except: string): Promise<void> {
+  const folder = path.join(cacheRoot(), kind);
+  for (const found of await readdir(folder)) {
+    const place = path.join(folder, found);
+    if (!isEdition(found, name) || place === except) continue;
+    const { mtimeMs } = await stat(place);
+    if (Date.now() - mtimeMs > keptUnused) await removeTree(place);
+  }
+}
+
+function isEdition(folder: string, name: string): boolean {
+  return folder.startsWith(`${name}-`) && /^[0-9a-f]{16}(\.draft)?$/.test(folder.slice(name.length + 1));
 }

@@ -8,6 +8,7 @@ import { type Arch, defaultVersions } from '../builds/component.ts';
 import { cacheRoot, cached } from '../cache.ts';
 import { debianRoot } from '../hosts/base.ts';
 import { run, TestbedError } from '../run.ts';
+import { ownImage } from './bke.ts';
 import { toolEntries } from './tools.ts';
 
 /** A finished image. */
@@ -47,7 +48,7 @@ export async function probeImage(options: BuildOptions = {}): Promise<Image> {
 
 /** All images of a cluster with its management. */
 export async function allImages(options: BuildOptions = {}): Promise<Image[]> {
-  const images = [await pauseImage(options), await probeImage(options)];
+  const images = [await pauseImage(options), await probeImage(options), await ownImage(options)];
   const contents = [
     ...(await kubernetesImages(options)),
     ...(await flannelImages(options)),

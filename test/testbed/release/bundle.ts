@@ -1,11 +1,10 @@
 // Makes the signed bundle of a release with bke itself, as a site does that builds its own Kubernetes.
 import { createHash, generateKeyPairSync } from 'node:crypto';
-import { readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { BuildOptions } from '../builds/build.ts';
-import { cached, cacheRoot } from '../cache.ts';
-import { removeTree } from '../files.ts';
+import { cached, removeUnused } from '../cache.ts';
 import { run } from '../run.ts';
 import { type ReleaseSize, releaseManifest } from './manifest.ts';
 
@@ -19,9 +18,6 @@ export interface Release {
 
 const root = path.join(import.meta.dirname, '../../..');
 const buildLimit = 900;
-
-/** A bundle that no checkout used for so long is removed: milliseconds. */
-const keptUnused = 24 * 60 * 60 * 1000;
 
 /** Runs bke with the journal of the build beside the bundle, not among those of this machine's own bke. Arguments: folder, then the words. */
 const runBke = `import { main } from ${JSON.stringify(pathToFileURL(path.join(root, 'src/cli/main.ts')).href)};
@@ -49,10 +45,8 @@ export async function makeRelease(size: ReleaseSize, options: BuildOptions = {})
     const command = ['bundle', 'build', '-f', manifest, '-o', output, '--sign-key', path.join(keys, 'key.pem')];
     const program = [process.execPath, '--input-type=module', '-e', runBke, '--', path.join(draft, 'operations')];
     await run([...program, ...command], { timeout: buildLimit });
-    await removeUnused(path.basename(draft));
+    await removeUnused(entry, draft);
   });
-  const now = new Date();
-  await utimes(dir, now, now);
   return { manifest, bundle: path.join(dir, 'bundle.tar'), trustKey: path.join(keys, 'key.pub') };
 }
 
@@ -75,13 +69,4 @@ async function codeDigest(): Promise<string> {
     }
   }
   return digest.digest('hex');
-}
-
-/** A bundle is large and cheap to make again, but another checkout may be using one: its folder's time tells. */
-async function removeUnused(draft: string): Promise<void> {
-  const folder = path.join(cacheRoot(), 'bundles');
-  for (const name of await readdir(folder)) {
-    const { mtimeMs } = await stat(path.join(folder, name));
-    if (name !== draft && Date.now() - mtimeMs > keptUnused) await removeTree(path.join(folder, name));
-  }
 }
