@@ -62,7 +62,8 @@ export interface UnitChange {
   /** Text of /etc/systemd/system/<name>. */
   readonly text: string;
   readonly enabled: boolean;
-  readonly running: boolean;
+  /** `others`: something else starts it in its own time (kubeadm the kubelet); one that runs is still restarted when it has to be. */
+  readonly running: boolean | 'others';
   /** What else the running process depends on (configuration digests): when it differs the unit is restarted. */
   readonly restartKey?: string;
 }

@@ -53,6 +53,7 @@ function isWanted(change: UnitChange, file: FileState, unit: SystemdUnit): boole
   if (file.type !== 'file' || file.digest !== digestWanted(change) || file.mode !== fileAttributes.mode) return false;
   if (unit.load !== 'loaded' || unit.outOfDate) return false;
   if ((unit.enabled === 'enabled') !== change.enabled) return false;
+  if (change.running === 'others') return true;
   return change.running ? unit.active === 'active' : !isUp(unit);
 }
 
@@ -72,7 +73,7 @@ async function observe(host: Host, change: UnitChange, keeper: Keeper): Promise<
 
 /** What systemd shows does not tell which configuration the running process has read; the ledger knows what it was last started with. */
 function outdated(change: UnitChange, previous: ChangeRecord<UnitChange, UnitState> | undefined): boolean {
-  if (!change.running) return false;
+  if (change.running === false) return false;
   if (previous === undefined) return change.restartKey !== undefined;
   const finished = previous.versions.at(-1)?.applied !== undefined;
   return !finished || previous.last.restartKey !== change.restartKey;
@@ -87,8 +88,13 @@ async function apply(host: Host, change: UnitChange): Promise<void> {
   await systemctl(host, 'daemon-reload');
   const enabled = (await readUnit(host, change.name)).enabled === 'enabled';
   if (enabled !== change.enabled) await systemctl(host, change.enabled ? 'enable' : 'disable', change.name);
-  if (change.running) await startAnew(host, change.name);
-  else await systemctl(host, 'stop', change.name);
+  await bringUp(host, change);
+}
+
+async function bringUp(host: Host, { name, running }: UnitChange): Promise<void> {
+  if (running === 'others' && !isUp(await readUnit(host, name))) return;
+  if (running === false) await systemctl(host, 'stop', name);
+  else await startAnew(host, name);
 }
 
 function isOurs(record: ChangeRecord<UnitChange, UnitState>, state: FileState): boolean {

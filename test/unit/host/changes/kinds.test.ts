@@ -1,5 +1,6 @@
 // What is particular to one kind of change: what others do meanwhile, what the system refuses, what is restarted.
 import { appendFile, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Change } from '../../../../src/host/changes/change.ts';
 import { removeTree } from '../../../../src/host/changes/remove-tree.ts';
@@ -49,6 +50,18 @@ describe('unit', () => {
     expect(starts()).toBe(1);
     expect(await apply({ ...running, restartKey: 'b' }, { ...running, restartKey: 'b' })).toEqual([true, false]);
     expect(starts()).toBe(2);
+  });
+
+  test('that others start is left as it is, but restarted when it runs with an older configuration', async () => {
+    const others: Change = { ...running, running: 'others' };
+    expect(await apply(others, others, { ...others, restartKey: 'b' })).toEqual([true, false, true]);
+    expect(starts()).toBe(0);
+    await host.system.run(['systemctl', 'restart', 'one.service']);
+    expect(await apply({ ...others, restartKey: 'b' })).toEqual([false]);
+    expect(await apply({ ...others, restartKey: 'c' })).toEqual([true]);
+    expect(starts()).toBe(2);
+    expect((await undoAll(host))['unit:one.service']).toEqual({ result: 'undone' });
+    expect(host.system.units.get('one.service')?.active).toBe('inactive');
   });
 
   test('that vanished under us is no trouble, and its links go', async () => {
@@ -136,6 +149,34 @@ describe('sysctl', () => {
     expect(await undoAll(host)).toEqual({
       'sysctl:net.ipv4.ip_forward': { result: 'kept', why: 'something else set it to 2 since' },
     });
+  });
+
+  test('gives back what the kernel changed along with forwarding, link by link', async () => {
+    const values = {
+      'eth0/forwarding': '0',
+      'eth1.7/forwarding': '1',
+      'all/forwarding': '0',
+      'default/forwarding': '1',
+      'all/accept_redirects': '0',
+    };
+    const at = (name: string): string => host.at(`/proc/sys/net/ipv4/conf/${name}`);
+    for (const [name, value] of Object.entries(values)) {
+      await mkdir(dirname(at(name)), { recursive: true });
+      await writeFile(at(name), `${value}\n`);
+    }
+    /** As the kernel does it. */
+    const forward = async (value: string): Promise<void> => {
+      for (const name of Object.keys(values))
+        await writeFile(at(name), `${name.includes('redirects') ? 1 - Number(value) : value}\n`);
+    };
+    await apply({ kind: 'sysctl', name: 'net.ipv4.ip_forward', value: '1' });
+    await forward('1');
+    await rm(at('eth0'), { recursive: true });
+    expect(await undoAll(host)).toEqual({ 'sysctl:net.ipv4.ip_forward': { result: 'undone' } });
+    expect(await text('/proc/sys/net/ipv4/ip_forward')).toBe('0\n');
+    for (const [name, value] of Object.entries(values).slice(1))
+      expect(await readFile(at(name), 'utf8'), name).toBe(`${value}\n`);
+    expect(await host.files.stat('/proc/sys/net/ipv4/conf/eth0')).toBeUndefined();
   });
 
   test('the kernel does not have is an error that says so', async () => {
