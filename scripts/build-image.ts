@@ -23,13 +23,9 @@ async function contents(wanted: readonly string[]): Promise<Partial<Record<Arch,
 async function whyNot(arch: Arch): Promise<string | undefined> {
   if (!(await stat(join(root, `dist/bke-linux-${arch}`)).catch(() => undefined)))
     return `dist/bke-linux-${arch} is not there: npm run build -- ${arch}`;
-  if (!(await hasLibraries(arch))) return `libstdc++ of ${arch} is not there: apt-get install g++-${triplet(arch)}`;
+  if (!(await hasLibraries(arch)))
+    return `the libraries of ${arch} are not there: apt-get install libstdc++6-${arch}-cross libc6-${arch}-cross`;
   return undefined;
-}
-
-/** As Debian names its cross compilers. */
-function triplet(arch: Arch): string {
-  return `${arch === 'arm64' ? 'aarch64' : 'x86-64'}-linux-gnu`;
 }
 
 const { version }: { version: string } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));

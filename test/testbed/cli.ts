@@ -10,6 +10,7 @@ import { ownKey } from './hosts/keys.ts';
 import { type TestHost, testHost } from './hosts/host.ts';
 import { downHosts, listHosts, upHosts } from './hosts/lifecycle.ts';
 import { sshCommand } from './hosts/ssh.ts';
+import { ownImage } from './images/bke.ts';
 import { allImages } from './images/table.ts';
 import { say } from './log.ts';
 import { ensurePackages } from './packages.ts';
@@ -22,7 +23,7 @@ import { parseScan } from './scan-file.ts';
 
 const usage = `Usage: npm run testbed -- COMMAND
 
-  build                  build everything from nothing: programs, images, base file system, bundles (cold: about 25 minutes)
+  build                  build everything from nothing: programs, images, base file system, bundles (cold: about 25 minutes; after npm run build)
   release small|full     print where the release manifest, its signed bundle and the key to trust are
   up N | NAME...         boot fresh hosts (h1 to hN, or these names); they stay until down
   list                   hosts with address and state
@@ -45,6 +46,8 @@ type Command = (args: string[]) => Promise<number>;
 const commands: Record<string, Command> = {
   build: async () => {
     await ensurePackages();
+    // Tells at once, and not after twenty minutes, when the binary is not there.
+    await ownImage();
     await buildAll({ versions: versions() });
     await baseRoot();
     await allImages({ versions: versions() });
