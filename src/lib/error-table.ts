@@ -209,7 +209,7 @@ export const errorTable = {
     exit: ExitCode.invalidInput,
     title: 'The bundle lacks something this step needs',
     explanation:
-      'A release manifest must name the programs that bke runs on hosts: registry, containerd, runc, crictl, cni-plugins and a pause image, each for the architecture of the host. The message names what is missing. Build the bundle from a complete manifest. Nothing was done.',
+      'A release manifest must name what bke runs on hosts, each for the architecture of the host. For the local services: registry, containerd, runc, crictl, cni-plugins and a pause image; for a bootstrap cluster also K3s or the programs and images of Kubernetes, and those of Cluster API. The message names what is missing. Build the bundle from a complete manifest, or let another way make the cluster (--bootstrap). Nothing was done.',
   },
   BKE_BUILT_BINARY_NEEDED: {
     exit: ExitCode.usage,
@@ -228,6 +228,12 @@ export const errorTable = {
     title: 'The data directory cannot be changed by running init again',
     explanation:
       'The store of images, files and charts is at the place the first init was given. Leave --data-dir out, or begin anew with `bke reset --all --mount`.',
+  },
+  BKE_BOOTSTRAP_CHANGED: {
+    exit: ExitCode.conflict,
+    title: 'The bootstrap cluster cannot be changed by running init again',
+    explanation:
+      'What the bootstrap cluster is made by, its address and port, and the blocks of its pods and services hold for its whole life. Leave these settings as they were (the last init is remembered, so they need not be given), or take the cluster away with `bke reset`, which leaves the local services, and run init again. Nothing was done.',
   },
   BKE_PULL_FAILED: {
     exit: ExitCode.failed,
@@ -417,6 +423,55 @@ export const errorTable = {
     explanation:
       'The TLS certificate or key of the file server is missing, not PEM, or the two do not belong together.',
   },
+  // --- Kubernetes API
+  BKE_KUBE_UNREACHABLE: {
+    exit: ExitCode.failed,
+    title: 'No API server answers',
+    explanation:
+      "None of the cluster's API server addresses took the connection, showed a certificate that can be trusted, or answered in time. The message has each address with its reason. Look whether the API server runs there (crictl ps on that host), whether its address can be reached from this machine, and whether the clocks agree.",
+  },
+  BKE_KUBE_FORBIDDEN: {
+    exit: ExitCode.failed,
+    title: 'The cluster does not allow this to the account in use',
+    explanation:
+      "The API server knows the account but its RBAC rules do not give it this right, or it does not accept the account's certificate or token any more (Unauthorized). The message has the server's own words. Use a kubeconfig of an administrator, or give the right to the account it names.",
+  },
+  BKE_KUBE_CONFLICT: {
+    exit: ExitCode.conflict,
+    title: 'Somebody else changed the object',
+    explanation:
+      "The object in the cluster was changed since it was read, exists already, or has fields that another manager owns. The message has the server's words and, for fields, whose they are. Nothing was overwritten. Look at the object (kubectl get -o yaml --show-managed-fields) and run the same command again.",
+  },
+  BKE_KUBE_REFUSED: {
+    exit: ExitCode.failed,
+    title: 'The cluster refuses the object',
+    explanation:
+      "The API server, an admission policy or a webhook found the request wrong; trying again would not help. The message has the server's own words: the field that is wrong or missing, or the rule that was broken.",
+  },
+  BKE_KUBE_FAILED: {
+    exit: ExitCode.failed,
+    title: 'The cluster could not do what it was asked',
+    explanation:
+      "The API server answered with an error of its own: it is starting or overloaded, cannot reach etcd or a webhook, or does not know this kind of object. The message has the server's own words. bke tries again where that can help; if it stays, look at the logs of the API server and of the component that is named.",
+  },
+  BKE_KUBE_EXPIRED: {
+    exit: ExitCode.failed,
+    title: 'The cluster no longer has that history',
+    explanation:
+      'A watch was to go on from a state that the API server has forgotten (410 Gone). bke lists the objects anew and goes on by itself; seen as an error, it is a sign that the API server discards its history faster than it can be read.',
+  },
+  BKE_KUBECONFIG_INVALID: {
+    exit: ExitCode.invalidInput,
+    title: 'The kubeconfig cannot be used',
+    explanation:
+      'It is no kubeconfig, lacks something that the message names, or asks for a way to log in that bke does not take: programs that make credentials (exec), passwords, or connections whose certificate is not checked. Name a kubeconfig with a client certificate or a token, such as /etc/kubernetes/admin.conf or /etc/rancher/k3s/k3s.yaml.',
+  },
+  BKE_MANIFEST_INVALID: {
+    exit: ExitCode.invalidInput,
+    title: 'A manifest cannot be read',
+    explanation:
+      'A file of Kubernetes objects is no valid YAML or has a document that is no object (apiVersion, kind and metadata.name are needed). The message names document and line. Nothing of that file was sent to the cluster.',
+  },
   // --- changes and the ledger
   BKE_FILE_TOO_LARGE: {
     exit: ExitCode.failed,
@@ -471,6 +526,25 @@ export const errorTable = {
     title: 'bke does not delete this directory',
     explanation:
       'A directory of the system itself (/, /etc, /usr, /var/lib, a home directory and the like) was named where bke deletes a whole tree. Data belongs in a directory of its own, e.g. /data/bke.',
+  },
+  // --- Cluster API
+  BKE_COMPONENTS_INVALID: {
+    exit: ExitCode.invalidInput,
+    title: 'The components of a provider cannot be used',
+    explanation:
+      'The manifest of a Cluster API provider in the release has a variable without a value, names an image that the release does not have, or wants a certificate that this bke does not make. The message names it. Use the bundle of the release that belongs to this bke.',
+  },
+  BKE_MANAGEMENT_CA: {
+    exit: ExitCode.failed,
+    title: 'The management CA cannot be used',
+    explanation:
+      'The Secret bke-management-ca in the namespace bke-system has the CA that signs the certificates of the webhooks. It is missing or damaged, or its life of ten years is over; the message says which. It is never replaced by itself. Delete the Secret where it is still there and run `bke init` again: that makes a new CA, and new certificates with it. Webhooks may refuse requests for a minute or two meanwhile.',
+  },
+  BKE_CATALOGUE_TOO_LARGE: {
+    exit: ExitCode.invalidInput,
+    title: 'The catalogue of the release is too large for the cluster',
+    explanation:
+      'The list of everything in a release is kept in the cluster as one ConfigMap, which can hold 1 MiB. This release has too many artifacts for that: build it with fewer Kubernetes versions or images.',
   },
   // --- reset
   BKE_RESET_INCOMPLETE: {

@@ -107,7 +107,10 @@ export interface CertificateNeed {
   readonly now: Date;
 }
 
-/** Why a serving certificate can't be used any longer, or undefined where it can: other CA, other names, other key, two thirds of its life gone. */
+/**
+ * Why a serving certificate can't be used any longer, or undefined where it can: other CA, other names, other key, two thirds of its life gone. One
+ * that lives as long as its CA is as good as any new one.
+ */
 export function whyRenew(pair: CertificatePair, caCertificate: string, need: CertificateNeed): string | undefined {
   const leaf = parse(pair.certificate);
   const ca = parse(caCertificate);
@@ -118,7 +121,7 @@ export function whyRenew(pair: CertificatePair, caCertificate: string, need: Cer
   if (missing.length > 0) return `it does not name ${missing.join(', ')}`;
   const used = lifeUsed(leaf, need.now);
   if (used < 0) return 'its life has not begun: it was made while the clock was ahead';
-  if (used >= 2 / 3) return 'two thirds of its life are over';
+  if (used >= 2 / 3 && !endsTogether(leaf, ca)) return 'two thirds of its life are over';
   return undefined;
 }
 
@@ -151,6 +154,10 @@ function lifeUsed(certificate: X509Certificate, now: Date): number {
   const start = new Date(certificate.validFrom).getTime();
   const end = new Date(certificate.validTo).getTime();
   return (now.getTime() - start) / (end - start);
+}
+
+function endsTogether(leaf: X509Certificate, ca: X509Certificate): boolean {
+  return new Date(leaf.validTo).getTime() >= new Date(ca.validTo).getTime();
 }
 
 function parse(certificate: string): X509Certificate | undefined {

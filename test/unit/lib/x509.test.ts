@@ -90,5 +90,7 @@ describe('site certificates', () => {
     const ca = { key, certificate: await createCaCertificate(key, { commonName: 'short', now, days: 10 }) };
     const leaf = await issueServingCertificate(ca, { commonName: 'x', names: ['x'], now, days: 300 });
     expect(notAfter(leaf.certificate)).toEqual(notAfter(ca.certificate));
+    // A new one would not live longer either.
+    expect(whyRenew(leaf, ca.certificate, { names: ['x'], now: later(9) })).toBeUndefined();
   });
 });
