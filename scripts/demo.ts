@@ -38,8 +38,8 @@ async function demo(): Promise<void> {
   say(
     'What init would do. The host runs on the kernel of this machine: a warning of control groups v1 is about this machine.',
   );
-  await on(`bke init ${initOptions} --dry-run`);
-  await on(`bke init ${initOptions} --yes`);
+  await on(`bke init ${initOptions.small} --dry-run`);
+  await on(`bke init ${initOptions.small} --yes`);
   await on('bke status');
   say('The host pulls an image by its public name; it comes from the registry that bke has just started.');
   await on('crictl pull docker.io/library/bke-probe:v1 && crictl images');

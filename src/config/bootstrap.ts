@@ -2,9 +2,10 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { isDnsName } from '../lib/dns-name.ts';
-import type { TomlTable, TomlValue } from '../lib/toml.ts';
 import { truncate } from '../lib/text.ts';
 import { dataDirProblem } from './directories.ts';
+import { type ClusterNetworks, networkProblems } from './networks.ts';
+import { type NodeSettings, nodeSettingsFile, noNodeSettings } from './node-settings.ts';
 import type { Problem } from './problem.ts';
 
 export const portNames = ['registry', 'registryPush', 'files', 'charts', 'kubernetes', 'ui'] as const;
@@ -34,6 +35,13 @@ export const defaultPorts: Ports = {
 const defaultDomain = 'deploy.bke.internal';
 const defaultDataDir = '/var/lib/bke/services';
 
+/** none: local services and containerd only. */
+export const bootstrapKinds = ['k3s', 'kubeadm', 'none'] as const;
+export type BootstrapChoice = (typeof bootstrapKinds)[number];
+
+/** Of the bootstrap cluster only. Shared address space (RFC 6598): no site's own network, so that an overlap is unlikely. */
+export const defaultNetworks: ClusterNetworks = { podCIDR: '100.72.0.0/16', serviceCIDR: '100.73.0.0/16' };
+
 export interface BootstrapSettings {
   /** Address of this host that the other hosts reach it by. */
   readonly hostIP: string;
@@ -44,14 +52,15 @@ export interface BootstrapSettings {
   readonly pushOpen: boolean;
   /** Registry store, files and charts. */
   readonly dataDir: string;
-  /** Merged into containerd's config.toml. */
-  readonly containerd: TomlTable;
+  /** What the bootstrap cluster is made by. */
+  readonly bootstrap: BootstrapChoice;
+  /** Of the bootstrap cluster. */
+  readonly network: ClusterNetworks;
+  /** Reach the programs of this host's node as they are. */
+  readonly settings: NodeSettings;
 }
 
 const port = z.int('must be a whole number').min(1, 'must be 1 to 65535').max(65_535, 'must be 1 to 65535');
-const tomlValue: z.ZodType<TomlValue> = z.lazy(() =>
-  z.union([z.string(), z.number(), z.boolean(), z.array(tomlValue), z.record(z.string(), tomlValue)]),
-);
 
 /** bootstrap.yaml (docs/guide/local-services.md), as far as this bke uses it. */
 export const bootstrapFile = z.strictObject({
@@ -65,20 +74,27 @@ export const bootstrapFile = z.strictObject({
       domain: z.string().optional(),
       ports: z.strictObject(Object.fromEntries(portNames.map((name) => [name, port.optional()]))).optional(),
       dataDir: z.string().optional(),
-      settings: z.strictObject({ containerd: z.record(z.string(), tomlValue).optional() }).optional(),
+      bootstrap: z.enum(bootstrapKinds).optional(),
+      network: z.strictObject({ podCIDR: z.string().optional(), serviceCIDR: z.string().optional() }).optional(),
+      settings: nodeSettingsFile.optional(),
     })
     .default({}),
 });
 export type BootstrapFile = z.infer<typeof bootstrapFile>;
 
 const specFields = bootstrapFile.shape.spec.unwrap().shape;
-const portFields = specFields.ports.unwrap().shape;
+/** Fields that are told and used one by one. */
+const nested = {
+  ports: specFields.ports.unwrap().shape,
+  network: specFields.network.unwrap().shape,
+  settings: specFields.settings.unwrap().shape,
+};
 
 /** The fields of a file with mistakes that are right themselves, so that mistakes in their values are told with the others. */
 export function readableSpec(raw: unknown): BootstrapFile['spec'] {
-  const spec = fieldsThatFit(fieldOf(raw, 'spec'), specFields);
-  const ports = fieldsThatFit(fieldOf(fieldOf(raw, 'spec'), 'ports'), portFields);
-  return bootstrapFile.shape.spec.parse({ ...spec, ports });
+  const spec = fieldOf(raw, 'spec');
+  const parts = Object.entries(nested).map(([name, shape]) => [name, fieldsThatFit(fieldOf(spec, name), shape)]);
+  return bootstrapFile.shape.spec.parse({ ...fieldsThatFit(spec, specFields), ...Object.fromEntries(parts) });
 }
 
 function fieldsThatFit(raw: unknown, shape: Readonly<Record<string, z.ZodType>>): Record<string, unknown> {
@@ -104,13 +120,23 @@ export interface SettingsLayer {
   readonly ports?: Partial<Ports> | undefined;
   readonly pushOpen?: boolean | undefined;
   readonly dataDir?: string | undefined;
-  readonly containerd?: TomlTable | undefined;
+  readonly bootstrap?: BootstrapChoice | undefined;
+  readonly network?: { readonly [Field in keyof ClusterNetworks]?: string | undefined } | undefined;
+  readonly settings?: PartialNodeSettings | undefined;
 }
+
+type PartialNodeSettings = {
+  readonly [Field in Exclude<keyof NodeSettings, 'kubeadm'>]?: NodeSettings[Field] | undefined;
+} & {
+  readonly kubeadm?: { readonly ignorePreflightErrors?: readonly string[] | undefined } | undefined;
+};
 
 export interface EffectiveSettings {
   readonly settings: BootstrapSettings;
   /** Field -> the layer it came from; ports as `ports.<name>`. */
   readonly sources: Readonly<Record<string, string>>;
+  /** Where a field's value was given, in words for people. */
+  readonly placeOf: (field: string) => string;
   readonly problems: readonly Problem[];
 }
 
@@ -120,7 +146,7 @@ export function effectiveSettings(
   hostAddresses: readonly string[],
 ): EffectiveSettings {
   const from = new Map<string, SettingsLayer>();
-  const pick = <T>(field: string, read: (layer: SettingsLayer) => T | undefined, fallback: T): T => {
+  const pick: PickValue = (field, read, fallback) => {
     for (const layer of layers) {
       const value = read(layer);
       if (value === undefined) continue;
@@ -138,18 +164,51 @@ export function effectiveSettings(
     ports: { ...defaultPorts, ...ports },
     pushOpen: pick('pushOpen', (layer) => layer.pushOpen, false),
     dataDir: pick('dataDir', (layer) => layer.dataDir, defaultDataDir),
-    containerd: pick('containerd', (layer) => layer.containerd, {}),
+    bootstrap: pick('bootstrap', (layer) => layer.bootstrap, 'k3s'),
+    network: {
+      podCIDR: pick('network.podCIDR', (layer) => layer.network?.podCIDR, defaultNetworks.podCIDR),
+      serviceCIDR: pick('network.serviceCIDR', (layer) => layer.network?.serviceCIDR, defaultNetworks.serviceCIDR),
+    },
+    settings: nodeSettings(pick),
   };
   const rankOf = (field: string): number => {
     const layer = from.get(field);
     return layer === undefined ? layers.length : layers.indexOf(layer);
   };
-  const problems = settingsProblems(settings, { hostAddresses, rankOf }).map(({ field, message }) => {
+  const place: Placing = (field) => {
     const layer = from.get(field);
-    return { ...(layer?.place?.(field) ?? { at: layer?.source ?? 'default', field }), message };
-  });
-  const sources = Object.fromEntries([...from].map(([field, { source }]) => [field, source]));
-  return { settings, sources, problems };
+    return layer?.place?.(field) ?? { at: layer?.source ?? 'default', field };
+  };
+  const problems = settingsProblems(settings, { hostAddresses, rankOf });
+  return {
+    settings,
+    sources: Object.fromEntries([...from].map(([field, { source }]) => [field, source])),
+    placeOf: (field) =>
+      Object.values(place(field))
+        .filter((part) => part !== '')
+        .join(': '),
+    problems: problems.map(({ field, message }) => ({ ...place(field), message })),
+  };
+}
+
+type PickValue = <T>(field: string, read: (layer: SettingsLayer) => T | undefined, fallback: T) => T;
+
+/** Each of them as a whole: what one file says of the kubelet is not mixed with what another says. */
+function nodeSettings(pick: PickValue): NodeSettings {
+  const { kubelet, kubeProxy, containerd, kubeadm, ignoreChecks } = noNodeSettings;
+  return {
+    kubelet: pick('settings.kubelet', ({ settings }) => settings?.kubelet, kubelet),
+    kubeProxy: pick('settings.kubeProxy', ({ settings }) => settings?.kubeProxy, kubeProxy),
+    containerd: pick('settings.containerd', ({ settings }) => settings?.containerd, containerd),
+    kubeadm: {
+      ignorePreflightErrors: pick(
+        'settings.kubeadm.ignorePreflightErrors',
+        ({ settings }) => settings?.kubeadm?.ignorePreflightErrors,
+        kubeadm.ignorePreflightErrors,
+      ),
+    },
+    ignoreChecks: pick('settings.ignoreChecks', ({ settings }) => settings?.ignoreChecks, ignoreChecks),
+  };
 }
 
 type FieldProblem = Omit<Problem, 'at'>;
@@ -167,7 +226,14 @@ function settingsProblems(settings: BootstrapSettings, { hostAddresses, rankOf }
     ...domainProblems(settings.domain),
     ...portProblems(settings.ports, rankOf),
     ...(dataDir === undefined ? [] : [{ field: 'dataDir', message: dataDir }]),
+    ...blockProblems(settings.network, rankOf),
   ];
+}
+
+/** Of two that overlap, the one is blamed that was chosen, not the default it runs into. */
+function blockProblems(network: ClusterNetworks, rankOf: Judged['rankOf']): FieldProblem[] {
+  const given = rankOf('network.podCIDR') < rankOf('network.serviceCIDR') ? 'podCIDR' : 'serviceCIDR';
+  return networkProblems(network, given).map(({ field, message }) => ({ field: `network.${field}`, message }));
 }
 
 function addressProblems(hostIP: string, hostAddresses: readonly string[]): FieldProblem[] {

@@ -2,7 +2,13 @@
 import { z } from 'zod';
 import type { TomlTable, TomlValue } from '../lib/toml.ts';
 
-export type JsonValue = string | number | boolean | null | readonly JsonValue[] | { readonly [field: string]: JsonValue };
+export type JsonValue =
+  | string
+  | number
+  | boolean
+  | null
+  | readonly JsonValue[]
+  | { readonly [field: string]: JsonValue };
 export type JsonObject = { readonly [field: string]: JsonValue };
 
 const jsonValue: z.ZodType<JsonValue> = z.lazy(() =>
@@ -42,3 +48,8 @@ export const nodeSettingsFile = z.strictObject({
   ignoreChecks: z.array(z.string()).optional(),
 });
 export type NodeSettingsFile = z.infer<typeof nodeSettingsFile>;
+
+/** As a record has it: all of it is there. */
+export const nodeSettingsRecord: z.ZodType<NodeSettings> = nodeSettingsFile.required().extend({
+  kubeadm: z.strictObject({ ignorePreflightErrors: z.array(z.string()) }),
+});

@@ -27,7 +27,7 @@ const usage = `Usage: npm run testbed -- COMMAND
   release small|full     print where the release manifest, its signed bundle and the key to trust are
   up N | NAME...         boot fresh hosts (h1 to hN, or these names); they stay until down
   list                   hosts with address and state
-  prepare NAME...        put the built bke, the small bundle, its key and a bootstrap.yaml on hosts
+  prepare [--full] NAME...  put the built bke, the small or the full bundle, its key and a bootstrap.yaml on hosts
   ssh NAME [COMMAND]     a shell on a host, or one command
   poweroff NAME...       orderly power off
   kill NAME...           power loss
@@ -68,12 +68,14 @@ const commands: Record<string, Command> = {
     return printHosts();
   },
   list: printHosts,
-  prepare: async (names) => {
+  prepare: async (args) => {
+    const size = args.includes('--full') ? 'full' : 'small';
+    const names = args.filter((word) => word !== '--full');
     if (names.length === 0) throw new TestbedError('say which hosts');
     await ensurePackages();
     const hosts = await Promise.all(names.map(findHost));
-    await prepareHosts(hosts);
-    for (const host of hosts) say(`on ${host.name}: bke init ${initOptions}`);
+    await prepareHosts(hosts, size);
+    for (const host of hosts) say(`on ${host.name}: bke init ${initOptions[size]}`);
     return 0;
   },
   ssh: async ([name, ...command]) => {

@@ -8,15 +8,15 @@ import { type InputReader, readInput } from '../../lib/input.ts';
 import { bkeVersion } from '../../lib/version.ts';
 import type { Platform } from '../../release/platforms.ts';
 import type { ProgramArtifact } from '../../tasks/node/programs.ts';
-import { serviceUrls } from '../../tasks/services/layout.ts';
-import { scopeOfPhase, servicesPhases } from '../../tasks/services/phases.ts';
 import type { CommandContext } from '../context.ts';
 import { runOnThisHost } from '../host-operation.ts';
 import { requireRoot } from '../require-root.ts';
 import { type InitContent, openContent } from './content.ts';
 import { parameterLines } from './parameters.ts';
+import { initWork, scopeOfPhase } from './phases.ts';
 import { checkServicesHost } from './preflight.ts';
 import { gatherSettings, type InitSettings } from './settings.ts';
+import { summaryLines } from './summary.ts';
 
 export async function runInit(context: CommandContext, input: CommandInput): Promise<CommandResult> {
   requireRoot('bke init');
@@ -32,7 +32,13 @@ export async function runInit(context: CommandContext, input: CommandInput): Pro
 async function prepare(context: CommandContext, input: InputReader, host: Host): Promise<void> {
   const settings = await gatherSettings(context, input, host);
   const bke = await ownBinary(host);
-  const content = await openContent(context, input, { host, path: settings.bundle, platform: ownPlatform() });
+  const content = await openContent(context, input, {
+    host,
+    path: settings.bundle,
+    platform: ownPlatform(),
+    bootstrap: settings.settings.bootstrap,
+    bkeVersion: bke.version,
+  });
   try {
     const binaryBytes = (await host.files.stat(bke.source))?.size ?? 0;
     await checkServicesHost(context, { host, settings, content, binaryBytes, ignored: input.texts('ignoreCheck') });
@@ -52,22 +58,21 @@ interface Prepared {
 async function apply(context: CommandContext, input: InputReader, prepared: Prepared): Promise<void> {
   const { host, bke, settings, content } = prepared;
   const dryRun = input.flag('dryRun');
+  const { phases, cluster } = initWork({
+    ...content,
+    host: host.name,
+    hostname: hostname(),
+    settings: settings.settings,
+    bke,
+    now: context.now(),
+    clock: context.now,
+  });
   context.note(settings.repeated ? 'bke init, again, with:' : 'bke init with:');
-  for (const line of parameterLines({ settings, content: content.content, bundle: content.bundle })) context.note(line);
+  for (const line of parameterLines({ settings, content, cluster })) context.note(line);
   if (!dryRun && !(await confirmed(context, input))) {
     context.note('Nothing was done.');
     return;
   }
-  const phases = servicesPhases({
-    host: host.name,
-    hostname: hostname(),
-    settings: settings.settings,
-    content: content.content,
-    bundle: content.bundle,
-    loaded: content.loaded,
-    bke,
-    now: context.now(),
-  });
   const result = await runOnThisHost(context, {
     host,
     action: 'init',
@@ -77,7 +82,9 @@ async function apply(context: CommandContext, input: InputReader, prepared: Prep
     // Told below, after what stands.
     next: () => [],
   });
-  if (!dryRun) for (const line of summaryLines(settings, result.changed)) context.note(line);
+  if (dryRun) return;
+  for (const line of summaryLines({ settings: settings.settings, cluster, changed: result.changed }))
+    context.note(line);
 }
 
 function confirmed(context: CommandContext, input: InputReader): Promise<boolean> {
@@ -102,19 +109,4 @@ async function ownBinary(host: Host): Promise<ProgramArtifact> {
 /** Changes are made by the bke on the host itself, so its architecture is this process's. */
 function ownPlatform(): Platform {
   return process.arch === 'arm64' ? 'linux/arm64' : 'linux/amd64';
-}
-
-/** What stands, and what does not yet. */
-function summaryLines({ settings }: InitSettings, changed: boolean): string[] {
-  const { registry, files, charts } = serviceUrls(settings);
-  return [
-    changed ? 'Set up on this host:' : 'Nothing to do. On this host are set up already:',
-    `  images  ${registry}`,
-    `  files   ${files}`,
-    `  charts  ${charts}`,
-    '  containerd, which pulls from there',
-    'The bootstrap cluster is not part of this bke yet.',
-    'next:',
-    '  bke status',
-  ];
 }

@@ -1,5 +1,5 @@
 // The options of `bke init`, with openFuyao's spellings beside them, and the settings layers they make.
-import type { Ports, SettingsLayer } from '../../config/bootstrap.ts';
+import type { BootstrapChoice, Ports, SettingsLayer } from '../../config/bootstrap.ts';
 import type { OptionSpec } from '../../lib/command.ts';
 import type { InputReader } from '../../lib/input.ts';
 import { trustOptions } from '../bundle/options.ts';
@@ -21,6 +21,9 @@ export const checkNames = [
   'firewall',
 ];
 
+/** Of src/config/bootstrap.ts, which the declaration of a command must not load. */
+export const bootstrapChoices: readonly BootstrapChoice[] = ['k3s', 'kubeadm', 'none'];
+
 export const initOptions: readonly OptionSpec[] = [
   { name: 'config', type: 'path', placeholder: 'FILE', summary: 'bootstrap.yaml; options win over it' },
   {
@@ -30,6 +33,13 @@ export const initOptions: readonly OptionSpec[] = [
     summary: 'bundle with the programs, files, charts and images to serve',
   },
   ...trustOptions,
+  {
+    name: 'bootstrap',
+    type: 'text',
+    placeholder: 'KIND',
+    choices: bootstrapChoices,
+    summary: 'what the bootstrap cluster is made by; none: local services and containerd only (default: k3s)',
+  },
   {
     name: 'host-ip',
     type: 'text',
@@ -75,7 +85,7 @@ export const initOptions: readonly OptionSpec[] = [
     type: 'port',
     placeholder: 'PORT',
     aliases: ['kubernetesPort'],
-    summary: 'kept free for the bootstrap cluster (default: 36443)',
+    summary: 'API server of the bootstrap cluster (default: 36443)',
   },
   { name: 'ui-port', type: 'port', placeholder: 'PORT', summary: 'kept free for the web UI (default: 30010)' },
   {
@@ -107,6 +117,7 @@ const optionOf: Readonly<Record<string, string>> = {
   'ports.kubernetes': 'kubernetes-port',
   'ports.ui': 'ui-port',
   dataDir: 'data-dir',
+  bootstrap: 'bootstrap',
 };
 
 /** `--hostIP` where it was typed so. */
@@ -134,6 +145,7 @@ export function optionLayer(input: InputReader, argv: readonly string[]): Settin
     }),
     pushOpen: pushPort === undefined ? undefined : true,
     dataDir: input.text('dataDir'),
+    bootstrap: bootstrapChoices.find((choice) => choice === input.text('bootstrap')),
   };
 }
 

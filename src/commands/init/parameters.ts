@@ -3,21 +3,27 @@ import type { BootstrapSettings } from '../../config/bootstrap.ts';
 import { formatBytes } from '../../lib/bytes.ts';
 import { listedShort } from '../../lib/text.ts';
 import type { Bundle } from '../../release/bundle/open.ts';
+import type { BootstrapCluster } from '../../tasks/bootstrap-cluster/bootstrap-cluster.ts';
+import { programArtifact, registriesOf, sandboxImage } from '../../tasks/services/content.ts';
 import type { ContentRecord } from '../../tasks/services/records.ts';
+import type { InitContent } from './content.ts';
 import type { InitSettings } from './settings.ts';
 
 export interface Parameters {
   readonly settings: InitSettings;
-  readonly content: ContentRecord;
-  readonly bundle: Bundle | undefined;
+  readonly content: InitContent;
+  readonly cluster: BootstrapCluster | undefined;
 }
 
+type Row = readonly [name: string, value: string, source: string];
+
 /** Lines of `name  value  (where it comes from)`. */
-export function parameterLines({ settings: { settings, sources }, content, bundle }: Parameters): string[] {
+export function parameterLines(parameters: Parameters): string[] {
+  const { settings, sources } = parameters.settings;
+  const { content, bundle } = parameters.content;
   const from = (field: string): string => sources[field] ?? 'default';
   const { ports } = settings;
-  const loaded = bundle === undefined ? 'the last init' : 'bundle';
-  const rows: [string, string, string][] = [
+  const rows: Row[] = [
     ['bundle', bundleText(content, bundle), bundle === undefined ? 'the last init' : bundle.path],
     ['host IP', settings.hostIP, from('hostIP')],
     ['site name', settings.domain, from('domain')],
@@ -26,11 +32,10 @@ export function parameterLines({ settings: { settings, sources }, content, bundl
     ['registry push port', pushText(settings), from('ports.registryPush')],
     ['file port', String(ports.files), from('ports.files')],
     ['chart port', String(ports.charts), from('ports.charts')],
-    ['Kubernetes port', `${ports.kubernetes} (kept free)`, from('ports.kubernetes')],
     ['UI port', `${ports.ui} (kept free)`, from('ports.ui')],
-    ['containerd', `${content.programs.containerd.version}${settingsText(settings)}`, from('containerd')],
-    ['sandbox image', content.sandboxImage, loaded],
-    ['mirrored', listedShort(content.registries, 4), loaded],
+    ...clusterRows(parameters, from),
+    ...runtimeRows(parameters, from),
+    ['mirrored', listedShort(registriesOf(content.catalogue), 4), loadedBy(parameters)],
   ];
   const width = Math.max(...rows.map(([name]) => name.length));
   return rows.map(([name, value, source]) => `  ${name.padEnd(width)}  ${value}  (${source})`);
@@ -48,10 +53,59 @@ function bundleText(
   return `${name} ${version}${kubernetes}${size}, ${signed}`;
 }
 
+/** Where what was loaded comes from. */
+function loadedBy({ content }: Parameters): string {
+  return content.bundle === undefined ? 'the last init' : 'bundle';
+}
+
+function clusterRows({ settings: { settings }, cluster }: Parameters, from: (field: string) => string): Row[] {
+  const port = String(settings.ports.kubernetes);
+  if (cluster === undefined) {
+    return [
+      ['bootstrap cluster', 'none', from('bootstrap')],
+      ['Kubernetes port', `${port} (kept free)`, from('ports.kubernetes')],
+    ];
+  }
+  const { podCIDR, serviceCIDR } = settings.network;
+  return [
+    ['bootstrap cluster', `${cluster.kind}, Kubernetes ${cluster.version}`, from('bootstrap')],
+    ['Kubernetes port', port, from('ports.kubernetes')],
+    ['pod addresses', podCIDR, from('network.podCIDR')],
+    ['service addresses', serviceCIDR, from('network.serviceCIDR')],
+    ...ownSettings(['kubelet', 'kubeProxy'], settings, from),
+  ];
+}
+
+/** Only where there are any. */
+function ownSettings(
+  names: readonly ('kubelet' | 'kubeProxy')[],
+  { settings }: BootstrapSettings,
+  from: (field: string) => string,
+): Row[] {
+  const titles = { kubelet: 'kubelet', kubeProxy: 'kube-proxy' };
+  return names.flatMap((name): Row[] => {
+    const fields = Object.keys(settings[name]);
+    return fields.length === 0 ? [] : [[titles[name], `with own ${fields.join(', ')}`, from(`settings.${name}`)]];
+  });
+}
+
+/** K3s brings its own. */
+function runtimeRows(parameters: Parameters, from: (field: string) => string): Row[] {
+  const { settings } = parameters.settings;
+  const { catalogue } = parameters.content.content;
+  const content = { catalogue, platform: parameters.content.platform };
+  if (settings.bootstrap === 'k3s') return [];
+  const { version } = programArtifact(content, '', 'containerd');
+  return [
+    ['containerd', `${version}${settingsText(settings)}`, from('settings.containerd')],
+    ['sandbox image', sandboxImage(content), loadedBy(parameters)],
+  ];
+}
+
 function pushText({ ports, pushOpen }: BootstrapSettings): string {
   return `${ports.registryPush} (${pushOpen ? 'from every machine' : 'from this machine only'})`;
 }
 
-function settingsText({ containerd }: BootstrapSettings): string {
-  return Object.keys(containerd).length === 0 ? '' : ', with settings of its own';
+function settingsText({ settings }: BootstrapSettings): string {
+  return Object.keys(settings.containerd).length === 0 ? '' : ', with settings of its own';
 }

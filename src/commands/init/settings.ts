@@ -25,6 +25,7 @@ import { dataDirOverlap } from '../../tasks/services/data-dir.ts';
 import { readSettings } from '../../tasks/services/records.ts';
 import type { CommandContext } from '../context.ts';
 import { definedPorts, optionLayer } from './options.ts';
+import { refuseOtherCluster } from './unchangeable.ts';
 
 /** Programs of the operating system that the steps call. */
 export const neededTools = ['systemctl', 'journalctl', 'useradd', 'groupadd', 'mount', 'umount', 'ip', 'df', 'du'];
@@ -68,6 +69,7 @@ export async function gatherSettings(context: CommandContext, input: InputReader
       },
     );
   }
+  if (last !== undefined) await refuseOtherCluster(host, last, effective.settings);
   return { ...effective, facts, bundle: bundlePath(context, input, file), repeated: last !== undefined };
 }
 
@@ -101,7 +103,7 @@ async function readConfigFile(context: CommandContext, name: string | undefined)
 
 function fileLayers({ path, spec, place }: ConfigFile): SettingsLayer[] {
   if (path === undefined) return [];
-  const { hostIP, domain, ports, dataDir, settings } = spec;
+  const { hostIP, domain, ports, dataDir, bootstrap, network, settings } = spec;
   return [
     {
       source: path,
@@ -111,7 +113,9 @@ function fileLayers({ path, spec, place }: ConfigFile): SettingsLayer[] {
       ports: definedPorts(ports ?? {}),
       pushOpen: ports?.['registryPush'] === undefined ? undefined : true,
       dataDir,
-      containerd: settings?.containerd,
+      bootstrap,
+      network,
+      settings,
     },
   ];
 }

@@ -1,93 +1,101 @@
-// Which parts of a bundle the local services and the container runtime themselves need, for the platform of their host.
-import semver from 'semver';
+// What was loaded, read from its catalogue: the programs of the local services and of the container runtime, and all that must be there.
+import type { Digest } from '../../lib/digest.ts';
 import { digestOf } from '../../lib/digest.ts';
-import { BkeError } from '../../lib/errors.ts';
-import type { BundleDescription, FileEntry, ImageEntry } from '../../release/bundle/description.ts';
-import { filesOf } from '../../release/bundle/load.ts';
 import type { Bundle } from '../../release/bundle/open.ts';
+import { type Catalogue, catalogueOf, compareVersions, findFile, tagOf } from '../../release/catalogue.ts';
 import type { Platform } from '../../release/platforms.ts';
+import type { Area } from '../../release/repository/store.ts';
+import type { ProgramArtifact } from '../node/programs.ts';
 import { mirroredRegistries } from '../node/registries.ts';
-import { type ContentRecord, type ProgramName, type ProgramRecord, programNames } from './records.ts';
+import type { ContentRecord } from './records.ts';
 
-/** @throws BkeError BKE_ARTIFACT_MISSING that lists everything a host of this platform would miss. */
-export function contentOf(
-  bundle: Pick<Bundle, 'description' | 'signature' | 'path'>,
-  platform: Platform,
-): ContentRecord {
-  const { description } = bundle;
-  const programs = programNames.map((name) => [name, findProgram(description, name, platform)] as const);
-  const pause = findPause(description, platform);
-  const missing = programs.flatMap(([name, program]) => (program === undefined ? [`the program ${name}`] : []));
-  if (pause === undefined) missing.push('a pause image');
-  if (missing.length > 0 || pause === undefined) {
-    throw new BkeError('BKE_ARTIFACT_MISSING', `${bundle.path} lacks, for ${platform}: ${missing.join(', ')}`, {
-      hint: 'Name them in the release manifest and build the bundle again with bke bundle build.',
-    });
-  }
+export function contentOf({ description, signature }: Pick<Bundle, 'description' | 'signature'>): ContentRecord {
+  const { name, version, kubernetesVersions } = description;
   return {
     bundle: {
-      name: description.name,
-      version: description.version,
+      name,
+      version,
       digest: digestOf(JSON.stringify(description)),
-      signature: bundle.signature.state,
-      kubernetesVersions: [...description.kubernetesVersions],
+      signature: signature.state,
+      kubernetesVersions: [...kubernetesVersions],
     },
-    programs: programRecords(programs),
-    sandboxImage: pause.ref,
-    registries: mirroredRegistries(images(description).map((image) => image.ref)),
-    images: images(description).map(({ ref, digest }) => ({ ref, digest })),
-    files: filesOf(bundle).map(({ area, file: { path, digest, size } }) => ({ area, path, digest, size })),
+    catalogue: catalogueOf(description),
   };
 }
 
-function programRecords(
-  found: readonly (readonly [ProgramName, ProgramRecord | undefined])[],
-): Record<ProgramName, ProgramRecord> {
-  const record = (name: ProgramName): ProgramRecord => {
-    const program = found.find(([other]) => other === name)?.[1];
-    if (program === undefined) throw new Error(`${name} was found before`);
-    return program;
-  };
-  return {
-    registry: record('registry'),
-    containerd: record('containerd'),
-    runc: record('runc'),
-    crictl: record('crictl'),
-    'cni-plugins': record('cni-plugins'),
-  };
+/** Of the container runtime that bke installs. */
+export const runtimePrograms = ['containerd', 'runc', 'crictl', 'cni-plugins'] as const;
+export type ProgramName = 'registry' | (typeof runtimePrograms)[number];
+
+export interface WantedContent {
+  readonly catalogue: Catalogue;
+  readonly platform: Platform;
 }
 
-/** The newest version there is for the platform. */
-function findProgram(description: BundleDescription, name: string, platform: Platform): ProgramRecord | undefined {
-  const entries = description.entries.filter(
-    (entry): entry is FileEntry => entry.kind === 'file' && entry.name === name,
-  );
-  const usable = entries.flatMap(({ version, type, variants }) => {
-    const variant = variants[platform];
-    if (variant === undefined || (type !== 'binary' && type !== 'archive')) return [];
-    return [{ version, type, path: variant.path, digest: variant.digest }];
-  });
-  return usable.sort((a, b) => compareVersions(b.version, a.version))[0];
+/** A line for each thing that a host of this platform would miss. @param runtime whether it gets containerd from bke */
+export function missingForServices({ catalogue, platform }: WantedContent, runtime: boolean): string[] {
+  const names: readonly ProgramName[] = runtime ? ['registry', ...runtimePrograms] : ['registry'];
+  const programs = names.filter((name) => findProgram({ catalogue, platform }, name) === undefined);
+  const lines = programs.map((name) => `the program ${name}`);
+  return runtime && findPause({ catalogue, platform }) === undefined ? [...lines, 'a pause image'] : lines;
 }
 
-function findPause(description: BundleDescription, platform: Platform): ImageEntry | undefined {
-  const pauses = images(description).filter(
+/** A program in the local file repository, in the newest version there is. @param filesDir folder of the file repository */
+export function programArtifact(content: WantedContent, filesDir: string, name: ProgramName): ProgramArtifact {
+  const program = findProgram(content, name);
+  if (program === undefined) throw new Error(`${name} was looked for before`);
+  return { ...program, source: `${filesDir}/${program.path}` };
+}
+
+/** Public name of the newest pause image. */
+export function sandboxImage(content: WantedContent): string {
+  const pause = findPause(content);
+  if (pause === undefined) throw new Error('a pause image was looked for before');
+  return pause;
+}
+
+export interface LoadedImage {
+  readonly ref: string;
+  readonly digest: Digest;
+}
+
+export function imagesIn({ images }: Pick<Catalogue, 'images'>): LoadedImage[] {
+  return images.map(({ ref, digest }) => ({ ref, digest }));
+}
+
+/** Registries that hosts take from the local one. */
+export function registriesOf({ images }: Pick<Catalogue, 'images'>): string[] {
+  return mirroredRegistries(images.map(({ ref }) => ref));
+}
+
+export interface LoadedFile {
+  readonly area: Area;
+  readonly path: string;
+  readonly digest: Digest;
+  readonly size: number;
+}
+
+/** Each path once: a file that is the same for every platform is listed for each of them. */
+export function filesIn({ files, charts }: Pick<Catalogue, 'files' | 'charts'>): LoadedFile[] {
+  const all = new Map<string, LoadedFile>();
+  for (const { file: path, digest, size } of charts) all.set(`charts/${path}`, { area: 'charts', path, digest, size });
+  for (const { path, digest, size } of files.flatMap(({ variants }) => Object.values(variants))) {
+    all.set(`files/${path}`, { area: 'files', path, digest, size });
+  }
+  return [...all.values()];
+}
+
+function findProgram({ catalogue, platform }: WantedContent, name: ProgramName) {
+  const found = findFile(catalogue, { name, platform });
+  if (found === undefined) return undefined;
+  const { type } = found;
+  return type === 'binary' || type === 'archive' ? { ...found, type } : undefined;
+}
+
+/** Whatever registry it comes from: sites that build their own Kubernetes name it as they like. */
+function findPause({ catalogue, platform }: WantedContent): string | undefined {
+  const pauses = catalogue.images.filter(
     ({ ref, platforms }) => /\/pause:[^/]+$/.test(ref) && platforms[platform] !== undefined,
   );
-  return pauses.sort((a, b) => compareVersions(tag(b.ref), tag(a.ref)))[0];
-}
-
-function images(description: BundleDescription): ImageEntry[] {
-  return description.entries.filter((entry) => entry.kind === 'image');
-}
-
-function tag(ref: string): string {
-  return ref.slice(ref.lastIndexOf(':') + 1);
-}
-
-/** As semantic versions where they look like some, e.g. v1.4.4 or 3.10; else as text. */
-function compareVersions(a: string, b: string): number {
-  const [first, second] = [semver.coerce(a), semver.coerce(b)];
-  const byVersion = first === null || second === null ? 0 : semver.compare(first, second);
-  return byVersion === 0 ? a.localeCompare(b) : byVersion;
+  return pauses.map(({ ref }) => ref).toSorted((a, b) => compareVersions(tagOf(b), tagOf(a)))[0];
 }

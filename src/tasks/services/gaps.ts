@@ -3,6 +3,7 @@ import type { Host } from '../../host/host.ts';
 import { createLimit } from '../../lib/limit.ts';
 import { errorField, toError } from '../../lib/thrown.ts';
 import type { BootstrapSettings } from '../../config/bootstrap.ts';
+import { filesIn, imagesIn } from './content.ts';
 import { servicePaths } from './layout.ts';
 import { missingImages } from './missing.ts';
 import { probeHttps } from './probe.ts';
@@ -64,7 +65,7 @@ async function missingContent(service: LocalService, known: LoadedBefore): Promi
   const signal = AbortSignal.timeout(lookMs);
   try {
     return service.id === 'registry'
-      ? await missingImages({ ...known, signal }, known.content.images)
+      ? await missingImages({ ...known, signal }, imagesIn(known.content.catalogue))
       : await unservedFiles(service, known, signal);
   } catch (thrown) {
     const why = signal.aborted ? `it took longer than ${lookMs / 1000} s` : toError(thrown).message;
@@ -74,7 +75,8 @@ async function missingContent(service: LocalService, known: LoadedBefore): Promi
 
 /** Asked of the service by the head of each file, not looked for on the disk: what it can serve is what counts. */
 async function unservedFiles(service: LocalService, known: LoadedBefore, signal: AbortSignal): Promise<string[]> {
-  const wanted = known.content?.files.filter(({ area }) => area === service.id) ?? [];
+  const wanted =
+    known.content === undefined ? [] : filesIn(known.content.catalogue).filter(({ area }) => area === service.id);
   const prefix = service.id === 'charts' ? '/charts/' : '/';
   const limit = createLimit(atOnce);
   const lines = await Promise.all(

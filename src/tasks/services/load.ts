@@ -7,6 +7,7 @@ import type { Bundle } from '../../release/bundle/open.ts';
 import { createRegistryClient } from '../../release/oci/registry-client.ts';
 import { openFileRepository } from '../../release/repository/store.ts';
 import type { TaskScope } from '../task.ts';
+import { filesIn, imagesIn } from './content.ts';
 import { pushUser, serviceUrls } from './layout.ts';
 import { missingFiles, missingImages, type RegistryToAsk } from './missing.ts';
 import type { ContentRecord } from './records.ts';
@@ -54,16 +55,16 @@ export async function requireFiles(
   scope: TaskScope,
   { settings, content }: { readonly settings: BootstrapSettings; readonly content: ContentRecord },
 ): Promise<void> {
-  refuseMissing(scope, await missingFiles(scope.host, settings.dataDir, content.files));
+  refuseMissing(scope, await missingFiles(scope.host, settings.dataDir, filesIn(content.catalogue)));
 }
 
 /** @throws BkeError BKE_BUNDLE_NEEDED that names images of an earlier load that are gone or damaged. */
 export async function requireImages(
   scope: TaskScope,
   registry: RegistryToAsk,
-  { images }: Pick<ContentRecord, 'images'>,
+  { catalogue }: Pick<ContentRecord, 'catalogue'>,
 ): Promise<void> {
-  refuseMissing(scope, await missingImages({ ...registry, signal: scope.signal }, images));
+  refuseMissing(scope, await missingImages({ ...registry, signal: scope.signal }, imagesIn(catalogue)));
 }
 
 const mostNamed = 20;

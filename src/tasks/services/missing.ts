@@ -6,7 +6,7 @@ import { missingParts } from '../../release/oci/missing-parts.ts';
 import { localRepository, parseReference } from '../../release/oci/reference.ts';
 import { createRegistryClient, type RegistryClient } from '../../release/oci/registry-client.ts';
 import { dataPaths, serviceUrls } from './layout.ts';
-import type { ContentRecord } from './records.ts';
+import type { LoadedFile, LoadedImage } from './content.ts';
 
 const atOnce = 8;
 const idleTimeoutMs = 5000;
@@ -15,7 +15,7 @@ const idleTimeoutMs = 5000;
 export async function missingFiles(
   host: Pick<Host, 'files'>,
   dataDir: string,
-  files: ContentRecord['files'],
+  files: readonly LoadedFile[],
 ): Promise<string[]> {
   const paths = dataPaths(dataDir);
   return eachOf(files, async ({ area, path, size }) => {
@@ -38,7 +38,7 @@ export interface RegistryToAsk {
  */
 export async function missingImages(
   { settings, ca, signal }: RegistryToAsk,
-  images: ContentRecord['images'],
+  images: readonly LoadedImage[],
 ): Promise<string[]> {
   const client = createRegistryClient({ url: serviceUrls(settings).registry, ca: [ca], idleTimeoutMs });
   try {
@@ -51,7 +51,7 @@ export async function missingImages(
   }
 }
 
-async function missingOf(client: RegistryClient, { ref, digest }: ContentRecord['images'][number]): Promise<string[]> {
+async function missingOf(client: RegistryClient, { ref, digest }: LoadedImage): Promise<string[]> {
   const reference = parseReference(ref);
   const place = { repository: localRepository(reference), tag: reference.tag ?? digest, digest };
   const parts = await missingParts(client, place);

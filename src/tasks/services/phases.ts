@@ -1,18 +1,18 @@
 // What `bke init` does to the services host, as phases of steps. Each step is skipped by observing; what one step makes, the next ones get from here.
 import type { BootstrapSettings } from '../../config/bootstrap.ts';
-import type { Scope } from '../../host/changes/change.ts';
 import type { Phase, Step } from '../../operations/operation.ts';
 import type { Bundle } from '../../release/bundle/open.ts';
-import { containerRuntimeTask, pullProofTask } from '../node/container-runtime.ts';
+import type { Platform } from '../../release/platforms.ts';
 import type { ProgramArtifact } from '../node/programs.ts';
 import { type TaskScope, taskStep } from '../task.ts';
 import { filesTask } from './files-task.ts';
 import { servicesHostTask } from './host-task.ts';
-import { servicePaths, serviceUrls, unitNames } from './layout.ts';
+import { filesIn, imagesIn, programArtifact } from './content.ts';
+import { dataPaths, servicePaths, unitNames } from './layout.ts';
 import { loadFiles, loadImages, requireFiles, requireImages } from './load.ts';
 import { missingFiles, missingImages, type RegistryToAsk } from './missing.ts';
 import { ensurePushLogin, uploadSecret } from './push-login.ts';
-import { type ContentRecord, contentText, type ProgramName } from './records.ts';
+import { type ContentRecord, contentText } from './records.ts';
 import { registryTask } from './registry-task.ts';
 import { ensureCertificates, type SiteCertificates } from './site-ca.ts';
 import { readUnitState } from './unit-state.ts';
@@ -23,6 +23,7 @@ export interface ServicesPlan {
   readonly hostname: string;
   readonly settings: BootstrapSettings;
   readonly content: ContentRecord;
+  readonly platform: Platform;
   /** Absent where what is there already stays. */
   readonly bundle: Bundle | undefined;
   /** The record says that this very bundle came to its end before; a dry run then looks whether it is all there. */
@@ -35,11 +36,6 @@ export interface ServicesPlan {
 const minuteMs = 60_000;
 /** Bounded by the idle limits inside; this is for a disk that hangs. */
 const loadMs = 6 * 3_600_000;
-
-/** Whose reset undoes a phase: containerd belongs to the bootstrap cluster, everything else to the services. */
-export function scopeOfPhase(phase: string): Scope {
-  return phase === 'runtime' || phase === 'proof' ? 'bootstrap-cluster' : 'services';
-}
 
 /** What earlier steps make and later ones use. */
 class Made {
@@ -68,7 +64,13 @@ function needed<T>(value: T | undefined): T {
   return value;
 }
 
-export function servicesPhases(plan: ServicesPlan): Phase<TaskScope>[] {
+export interface ServicesPhases {
+  readonly phases: readonly Phase<TaskScope>[];
+  /** PEM of the site CA; asked while a later step runs. */
+  readonly siteCa: () => string;
+}
+
+export function servicesPhases(plan: ServicesPlan): ServicesPhases {
   const made = new Made();
   const phase = (id: string, title: string, steps: Step<TaskScope>[]): Phase<TaskScope> => ({
     id,
@@ -76,12 +78,13 @@ export function servicesPhases(plan: ServicesPlan): Phase<TaskScope>[] {
     chains: [{ host: plan.host, steps }],
     stopOnFailure: true,
   });
-  return [
-    phase('services', 'Prepare the host', hostSteps(plan, made)),
-    phase('content', 'Local services and their content', contentSteps(plan, made)),
-    phase('runtime', 'Container runtime', [runtimeStep(plan, made)]),
-    phase('proof', 'Proof: an image is pulled', [proofStep(plan, made)]),
-  ];
+  return {
+    phases: [
+      phase('services', 'Prepare the host', hostSteps(plan, made)),
+      phase('content', 'Local services and their content', contentSteps(plan, made)),
+    ],
+    siteCa: () => made.certificates.ca,
+  };
 }
 
 function hostSteps(plan: ServicesPlan, made: Made): Step<TaskScope>[] {
@@ -103,9 +106,10 @@ function hostSteps(plan: ServicesPlan, made: Made): Step<TaskScope>[] {
 }
 
 function contentSteps(plan: ServicesPlan, made: Made): Step<TaskScope>[] {
-  const { settings, bke } = plan;
-  const { bundle } = plan;
-  const registry = taskStep(registryTask, { settings, program: programArtifact(plan, 'registry') }, () => ({
+  const { settings, bke, bundle, platform } = plan;
+  const { catalogue } = plan.content;
+  const program = programArtifact({ catalogue, platform }, dataPaths(settings.dataDir).files, 'registry');
+  const registry = taskStep(registryTask, { settings, program }, () => ({
     ...made.certificates,
     uploadSecret: uploadSecret(made.password),
   }));
@@ -124,7 +128,7 @@ function loadFilesStep({ settings, content, loaded }: ServicesPlan, bundle: Bund
     title: 'Files and charts',
     timeoutMs: loadMs,
     run: async (scope) => {
-      const { files } = content;
+      const files = filesIn(content.catalogue);
       if (loaded && scope.dryRun && (await missingFiles(scope.host, settings.dataDir, files)).length === 0) return;
       await loadFiles(scope, bundle, settings);
     },
@@ -145,8 +149,8 @@ function loadImagesStep({ settings, content, loaded }: ServicesPlan, bundle: Bun
 }
 
 /** false as well where the registry cannot be asked, which a dry run does not start. */
-async function isWhole(registry: RegistryToAsk, { images }: ContentRecord): Promise<boolean> {
-  return missingImages(registry, images).then(
+async function isWhole(registry: RegistryToAsk, { catalogue }: ContentRecord): Promise<boolean> {
+  return missingImages(registry, imagesIn(catalogue)).then(
     (missing) => missing.length === 0,
     () => false,
   );
@@ -190,33 +194,4 @@ function recordStep({ content }: ServicesPlan): Step<TaskScope> {
       });
     },
   };
-}
-
-function runtimeStep(plan: ServicesPlan, made: Made): Step<TaskScope> {
-  const parameters = {
-    containerd: programArtifact(plan, 'containerd'),
-    runc: programArtifact(plan, 'runc'),
-    crictl: programArtifact(plan, 'crictl'),
-    cniPlugins: programArtifact(plan, 'cni-plugins'),
-    registryHost: serviceUrls(plan.settings).registryHost,
-    mirrored: plan.content.registries,
-    sandboxImage: plan.content.sandboxImage,
-    settings: plan.settings.containerd,
-  };
-  return taskStep(containerRuntimeTask, parameters, () => made.certificates);
-}
-
-function proofStep({ settings, content }: ServicesPlan, made: Made): Step<TaskScope> {
-  const { sandboxImage: image, images } = content;
-  const wanted = images.filter(({ ref }) => ref === image);
-  return taskStep(pullProofTask, { image, registryHost: serviceUrls(settings).registryHost }, () => {
-    const { ca } = made.certificates;
-    return { missingParts: () => missingImages({ settings, ca }, wanted) };
-  });
-}
-
-/** A program in the local file repository. */
-function programArtifact({ content, settings }: ServicesPlan, name: ProgramName): ProgramArtifact {
-  const { version, type, path, digest } = content.programs[name];
-  return { name, version, type, digest, source: `${settings.dataDir}/files/${path}` };
 }

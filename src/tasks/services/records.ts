@@ -1,10 +1,10 @@
 // What init leaves for status, start and the next init: the settings it went by and what the last load brought.
 import { z } from 'zod';
-import type { BootstrapSettings } from '../../config/bootstrap.ts';
+import { type BootstrapSettings, bootstrapKinds } from '../../config/bootstrap.ts';
+import { nodeSettingsRecord } from '../../config/node-settings.ts';
 import type { Host } from '../../host/host.ts';
-import { type Digest, isDigest } from '../../lib/digest.ts';
 import { BkeError } from '../../lib/errors.ts';
-import type { TomlTable } from '../../lib/toml.ts';
+import { catalogueSchema } from '../../release/catalogue.ts';
 import { servicePaths } from './layout.ts';
 
 const port = z.int();
@@ -14,21 +14,11 @@ const settingsRecord = z.object({
   ports: z.object({ registry: port, registryPush: port, files: port, charts: port, kubernetes: port, ui: port }),
   pushOpen: z.boolean(),
   dataDir: z.string(),
-  containerd: z.custom<TomlTable>((value) => typeof value === 'object' && value !== null).default({}),
+  bootstrap: z.enum(bootstrapKinds),
+  network: z.object({ podCIDR: z.string(), serviceCIDR: z.string() }),
+  settings: nodeSettingsRecord,
 });
 
-const programRecord = z.object({
-  version: z.string(),
-  type: z.enum(['binary', 'archive']),
-  /** In the file repository. */
-  path: z.string(),
-  digest: z.string(),
-});
-
-export const programNames = ['registry', 'containerd', 'runc', 'crictl', 'cni-plugins'] as const;
-export type ProgramName = (typeof programNames)[number];
-
-const digest = z.custom<Digest>((value) => typeof value === 'string' && isDigest(value));
 const contentRecord = z.object({
   bundle: z.object({
     name: z.string(),
@@ -39,18 +29,10 @@ const contentRecord = z.object({
     signature: z.enum(['trusted', 'unsigned', 'untrusted']),
     kubernetesVersions: z.array(z.string()),
   }),
-  programs: z.record(z.enum(programNames), programRecord),
-  /** Public name of the pause image. */
-  sandboxImage: z.string(),
-  /** Registries whose images are here. */
-  registries: z.array(z.string()),
-  /** Each is asked for by status and by an init without the bundle: what is written here is no proof that it is there. */
-  images: z.array(z.object({ ref: z.string(), digest })),
-  files: z.array(z.object({ area: z.enum(['files', 'charts']), path: z.string(), digest, size: z.int() })),
+  catalogue: catalogueSchema,
 });
 /** All that a later init needs to converge without the bundle. */
 export type ContentRecord = z.infer<typeof contentRecord>;
-export type ProgramRecord = z.infer<typeof programRecord>;
 
 export function settingsText(settings: BootstrapSettings): string {
   return `${JSON.stringify(settings, undefined, 2)}\n`;

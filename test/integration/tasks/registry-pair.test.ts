@@ -7,6 +7,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { bootstrapSettings } from '../../fakes/bootstrap-settings.ts';
 import { type BootstrapSettings, defaultPorts } from '../../../src/config/bootstrap.ts';
 import { createCaCertificate, generateKey, issueServingCertificate } from '../../../src/lib/x509.ts';
 import { servicePaths } from '../../../src/tasks/services/layout.ts';
@@ -115,7 +116,7 @@ beforeAll(async () => {
     { commonName: domain, names: [domain], now, days: 1 },
   );
   const ports = { ...defaultPorts, registry: await freePort(), registryPush: await freePort() };
-  settings = { hostIP: '127.0.0.1', domain, ports, pushOpen: false, dataDir: folder, containerd: {} };
+  settings = bootstrapSettings({ hostIP: '127.0.0.1', domain, ports, dataDir: folder });
   await mkdir(join(folder, 'registry'));
   const program = (await buildComponent('registry')).program('registry');
   const texts = await renderRegistry(settings, { program, uploadSecret: 'b1946ac9' });

@@ -6,6 +6,7 @@ import {
   readableSpec,
   type SettingsLayer,
 } from '../../../src/config/bootstrap.ts';
+import { noNodeSettings } from '../../../src/config/node-settings.ts';
 import { systemDirectoryProblem } from '../../../src/config/directories.ts';
 import { problemLines } from '../../../src/config/problem.ts';
 import { readYaml } from '../../../src/config/read-yaml.ts';
@@ -26,7 +27,9 @@ describe('settings of init', () => {
       ports: defaultPorts,
       pushOpen: false,
       dataDir: '/var/lib/bke/services',
-      containerd: {},
+      bootstrap: 'k3s',
+      network: { podCIDR: '100.72.0.0/16', serviceCIDR: '100.73.0.0/16' },
+      settings: noNodeSettings,
     });
     expect(sources).toEqual({ hostIP: 'found on this host' });
   });
@@ -157,9 +160,14 @@ describe('bootstrap.yaml', () => {
     const result = read(
       `kind: Boot\nspec:\n  hostIP: 10.0.0.300\n  domain: [a]\n  more: 1\n  ports: {files: 70000, ui: 5000, x: 1}\n`,
     );
-    expect('raw' in result && readableSpec(result.raw)).toEqual({ hostIP: '10.0.0.300', ports: { ui: 5000 } });
+    expect('raw' in result && readableSpec(result.raw)).toEqual({
+      hostIP: '10.0.0.300',
+      ports: { ui: 5000 },
+      network: {},
+      settings: {},
+    });
     expect(result.placeOf(['spec', 'hostIP'])).toBe('b.yaml:3:11');
-    expect(readableSpec(undefined)).toEqual({ ports: {} });
+    expect(readableSpec(undefined)).toEqual({ ports: {}, network: {}, settings: {} });
   });
 
   it('may leave everything out but its kind', () => {

@@ -2,7 +2,16 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { BundleDescription } from '../../../../src/release/bundle/description.ts';
-import { contentOf } from '../../../../src/tasks/services/content.ts';
+import type { Platform } from '../../../../src/release/platforms.ts';
+import {
+  contentOf,
+  filesIn,
+  imagesIn,
+  missingForServices,
+  programArtifact,
+  registriesOf,
+  sandboxImage,
+} from '../../../../src/tasks/services/content.ts';
 import { contentText, readContent } from '../../../../src/tasks/services/records.ts';
 import { taskHost } from '../../../fakes/task-host.ts';
 
@@ -47,27 +56,42 @@ const all = [
   image('quay.io/x/y:1'),
 ];
 
+const of = (entries: BundleDescription['entries'], platform: Platform = 'linux/amd64') => ({
+  catalogue: contentOf(bundle(entries)).catalogue,
+  platform,
+});
+
 describe('what init needs of a bundle', () => {
-  it('finds programs, the pause image and the registries of all images', () => {
-    const content = contentOf(bundle(all), 'linux/amd64');
-    expect(content.programs.containerd).toEqual({
+  it('is found: programs, the pause image, the registries of all images', () => {
+    const content = of(all);
+    expect(programArtifact(content, '/data/files', 'containerd')).toMatchObject({
       version: 'v2.3.7',
       type: 'archive',
-      path: 'containerd/v2.3.7/linux/amd64/containerd',
+      source: '/data/files/containerd/v2.3.7/linux/amd64/containerd',
       digest,
     });
-    expect(content.sandboxImage).toBe('registry.k8s.io/pause:3.10.2');
-    expect(content.registries).toContain('quay.io');
-    expect(content.bundle).toMatchObject({
-      name: 'b',
+    expect(sandboxImage(content)).toBe('registry.k8s.io/pause:3.10.2');
+    expect(registriesOf(content.catalogue)).toContain('quay.io');
+    expect(imagesIn(content.catalogue)).toEqual([
+      { ref: 'registry.k8s.io/pause:3.10.2', digest },
+      { ref: 'quay.io/x/y:1', digest },
+    ]);
+  });
+
+  it('lists each file once, also one that is the same for every platform', () => {
+    const shared = { path: 'x.yaml', digest, size: 3, manifest: digest };
+    const manifest = {
+      kind: 'file',
+      name: 'x',
       version: '1',
-      signature: 'unsigned',
-      kubernetesVersions: ['v1.36.3'],
-    });
+      type: 'manifest',
+      variants: { 'linux/amd64': shared, 'linux/arm64': shared },
+    } as const;
+    expect(filesIn(of([manifest]).catalogue)).toEqual([{ area: 'files', path: 'x.yaml', digest, size: 3 }]);
   });
 
   it('is recorded in exactly this form, and read back from it', async () => {
-    const content = contentOf(bundle(all), 'linux/amd64');
+    const content = contentOf(bundle(all));
     const text = contentText(content);
     await expect(text).toMatchFileSnapshot(join(import.meta.dirname, 'golden/content.json.golden'));
     const machine = await taskHost();
@@ -80,24 +104,27 @@ describe('what init needs of a bundle', () => {
   });
 
   it('takes the newest of several versions, read as versions', () => {
-    const content = contentOf(
-      bundle([file('runc', 'v1.10.0'), file('runc', 'v1.9.0'), ...all, image('registry.k8s.io/pause:3.9')]),
-      'linux/amd64',
-    );
-    expect(content.programs.runc.version).toBe('v1.10.0');
-    expect(content.sandboxImage).toBe('registry.k8s.io/pause:3.10.2');
+    const content = of([file('runc', 'v1.10.0'), file('runc', 'v1.9.0'), ...all, image('registry.k8s.io/pause:3.9')]);
+    expect(programArtifact(content, '', 'runc').version).toBe('v1.10.0');
+    expect(sandboxImage(content)).toBe('registry.k8s.io/pause:3.10.2');
   });
 
   it('says everything that is missing, for the platform of the host', () => {
-    expect(() => contentOf(bundle([file('registry', '1'), image('x.io/pause-like:1')]), 'linux/amd64')).toThrow(
-      'b.tar lacks, for linux/amd64: the program containerd, the program runc, the program crictl, the program cni-plugins, a pause image',
-    );
-    expect(() => contentOf(bundle(all), 'linux/arm64')).toThrow('for linux/arm64: the program registry');
+    const little = [file('registry', '1'), image('x.io/pause-like:1')];
+    expect(missingForServices(of(little), true)).toEqual([
+      'the program containerd',
+      'the program runc',
+      'the program crictl',
+      'the program cni-plugins',
+      'a pause image',
+    ]);
+    expect(missingForServices(of(little), false)).toEqual([]);
+    expect(missingForServices(of(all, 'linux/arm64'), false)).toEqual(['the program registry']);
   });
 
   it('tells other content apart by digest', () => {
-    const of = (entries: BundleDescription['entries']) => contentOf(bundle(entries), 'linux/amd64').bundle.digest;
-    expect(of(all)).toBe(of([...all]));
-    expect(of(all)).not.toBe(of([...all, image('a.io/b:2')]));
+    const digestOf = (entries: BundleDescription['entries']) => contentOf(bundle(entries)).bundle.digest;
+    expect(digestOf(all)).toBe(digestOf([...all]));
+    expect(digestOf(all)).not.toBe(digestOf([...all, image('a.io/b:2')]));
   });
 });

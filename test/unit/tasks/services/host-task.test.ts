@@ -1,19 +1,17 @@
 import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type BootstrapSettings, defaultPorts } from '../../../../src/config/bootstrap.ts';
+import type { BootstrapSettings } from '../../../../src/config/bootstrap.ts';
 import { servicesHostTask } from '../../../../src/tasks/services/host-task.ts';
 import { readSettings } from '../../../../src/tasks/services/records.ts';
+import { noNodeSettings } from '../../../../src/config/node-settings.ts';
+import { bootstrapSettings } from '../../../fakes/bootstrap-settings.ts';
 import { type TaskHost, taskHost } from '../../../fakes/task-host.ts';
 
-const settings: BootstrapSettings = {
-  hostIP: '10.0.0.5',
-  domain: 'deploy.bke.internal',
-  ports: defaultPorts,
-  pushOpen: false,
+const settings = bootstrapSettings({
   dataDir: '/data/bke',
-  containerd: { debug: { level: 'warn' } },
-};
+  settings: { ...noNodeSettings, containerd: { debug: { level: 'warn' } }, kubelet: { maxPods: 60 } },
+});
 
 let machine: TaskHost;
 beforeEach(async () => {

@@ -1,17 +1,10 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { type BootstrapSettings, defaultPorts } from '../../../../src/config/bootstrap.ts';
+import { bootstrapSettings } from '../../../fakes/bootstrap-settings.ts';
 import { renderFilesUnit, renderRegistry } from '../../../../src/tasks/services/render.ts';
 
-const settings: BootstrapSettings = {
-  hostIP: '10.0.0.5',
-  domain: 'deploy.bke.internal',
-  ports: defaultPorts,
-  pushOpen: false,
-  dataDir: '/var/lib/bke/services',
-  containerd: {},
-};
+const settings = bootstrapSettings();
 const program = { program: '/usr/local/libexec/bke/registry-v3.1.2/registry', uploadSecret: 'b1946ac9' };
 const golden = (name: string): string => join(import.meta.dirname, 'golden', `${name}.golden`);
 

@@ -1,20 +1,18 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type BootstrapSettings, defaultPorts } from '../../../../src/config/bootstrap.ts';
+import { defaultPorts } from '../../../../src/config/bootstrap.ts';
 import { waitForService } from '../../../../src/tasks/services/wait.ts';
+import { bootstrapSettings } from '../../../fakes/bootstrap-settings.ts';
 import { type TaskHost, taskHost } from '../../../fakes/task-host.ts';
 
 const program = '/usr/local/libexec/bke/bke-0.1.0/bke';
 // Nothing listens on port 1: every probe is refused at once.
-const settings: BootstrapSettings = {
+const settings = bootstrapSettings({
   hostIP: '127.0.0.1',
-  domain: 'deploy.bke.internal',
   ports: { ...defaultPorts, files: 1 },
-  pushOpen: false,
   dataDir: '/data',
-  containerd: {},
-};
+});
 let machine: TaskHost;
 
 beforeEach(async () => {

@@ -1,0 +1,67 @@
+// Everything `bke init` does, phase after phase, and in whose scope of the ledger each is.
+import type { Scope } from '../../host/changes/change.ts';
+import type { Phase } from '../../operations/operation.ts';
+import type { BootstrapCluster, BootstrapPlan } from '../../tasks/bootstrap-cluster/bootstrap-cluster.ts';
+import { k3sBootstrap } from '../../tasks/bootstrap-cluster/k3s/k3s.ts';
+import { kubeadmBootstrap } from '../../tasks/bootstrap-cluster/kubeadm/kubeadm.ts';
+import { managementPhases } from '../../tasks/cluster-api/phases.ts';
+import { registriesOf } from '../../tasks/services/content.ts';
+import { dataPaths, serviceUrls } from '../../tasks/services/layout.ts';
+import { type ServicesPlan, servicesPhases } from '../../tasks/services/phases.ts';
+import { runtimePhases } from '../../tasks/services/runtime.ts';
+import type { TaskScope } from '../../tasks/task.ts';
+
+export interface InitPlan extends ServicesPlan {
+  readonly clock: () => Date;
+}
+
+export interface InitWork {
+  readonly phases: readonly Phase<TaskScope>[];
+  /** undefined where there will be none. */
+  readonly cluster: BootstrapCluster | undefined;
+}
+
+/** The services stay when the cluster goes: their phases are in another scope than all that follow. */
+export function scopeOfPhase(phase: string): Scope {
+  return phase === 'services' || phase === 'content' ? 'services' : 'bootstrap-cluster';
+}
+
+export function initWork(plan: InitPlan): InitWork {
+  const services = servicesPhases(plan);
+  const { bootstrap } = plan.settings;
+  // K3s brings a container runtime of its own.
+  const runtime = bootstrap === 'k3s' ? [] : runtimePhases(plan, services.siteCa);
+  const before = [...services.phases, ...runtime];
+  if (bootstrap === 'none') return { phases: before, cluster: undefined };
+  const bootstrapPlan = planOf(plan, services.siteCa);
+  const cluster = bootstrap === 'k3s' ? k3sBootstrap(bootstrapPlan) : kubeadmBootstrap(bootstrapPlan);
+  const management = managementPhases({
+    host: plan.host,
+    cluster,
+    catalogue: bootstrapPlan.catalogue,
+    platform: plan.platform,
+    filesDir: bootstrapPlan.filesDir,
+    bkeVersion: plan.bke.version,
+    now: plan.clock,
+  });
+  return { phases: [...before, ...cluster.install(), ...management], cluster };
+}
+
+function planOf({ host, hostname, settings, content, platform }: InitPlan, siteCa: () => string): BootstrapPlan {
+  const { catalogue } = content;
+  return {
+    host,
+    hostname,
+    hostIP: settings.hostIP,
+    port: settings.ports.kubernetes,
+    podCIDR: settings.network.podCIDR,
+    serviceCIDR: settings.network.serviceCIDR,
+    settings: settings.settings,
+    catalogue,
+    platform,
+    filesDir: dataPaths(settings.dataDir).files,
+    registryHost: serviceUrls(settings).registryHost,
+    mirrored: registriesOf(catalogue),
+    siteCa,
+  };
+}

@@ -1,0 +1,33 @@
+// What stands after `bke init`, and what a person is likely to type next.
+import { hostPort } from '../../lib/address.ts';
+import type { BootstrapSettings } from '../../config/bootstrap.ts';
+import type { BootstrapCluster } from '../../tasks/bootstrap-cluster/bootstrap-cluster.ts';
+import { serviceUrls } from '../../tasks/services/layout.ts';
+
+export interface Standing {
+  readonly settings: BootstrapSettings;
+  readonly cluster: BootstrapCluster | undefined;
+  /** This run changed something. */
+  readonly changed: boolean;
+}
+
+export function summaryLines({ settings, cluster, changed }: Standing): string[] {
+  const { registry, files, charts } = serviceUrls(settings);
+  return [
+    changed ? 'Set up on this host:' : 'Nothing to do. On this host are set up already:',
+    `  images      ${registry}`,
+    `  files       ${files}`,
+    `  charts      ${charts}`,
+    ...(cluster === undefined ? ['  containerd  which pulls from there'] : clusterLines(settings, cluster)),
+    'next:',
+    '  bke status',
+    ...(cluster === undefined ? [] : [`  kubectl --kubeconfig ${cluster.kubeconfig} get pods -A`]),
+  ];
+}
+
+function clusterLines({ hostIP, ports }: BootstrapSettings, { kind, version, kubeconfig }: BootstrapCluster): string[] {
+  return [
+    `  cluster     https://${hostPort(hostIP, ports.kubernetes)}, Kubernetes ${version} by ${kind}`,
+    `  kubeconfig  ${kubeconfig}`,
+  ];
+}
