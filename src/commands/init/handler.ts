@@ -13,7 +13,7 @@ import { runOnThisHost } from '../host-operation.ts';
 import { requireRoot } from '../require-root.ts';
 import { type InitContent, openContent } from './content.ts';
 import { parameterLines } from './parameters.ts';
-import { initWork, scopeOfPhase } from './phases.ts';
+import { type InitWork, initWork, scopeOfPhase } from './phases.ts';
 import { checkServicesHost } from './preflight.ts';
 import { gatherSettings, type InitSettings } from './settings.ts';
 import { summaryLines } from './summary.ts';
@@ -41,8 +41,19 @@ async function prepare(context: CommandContext, input: InputReader, host: Host):
   });
   try {
     const binaryBytes = (await host.files.stat(bke.source))?.size ?? 0;
-    await checkServicesHost(context, { host, settings, content, binaryBytes, ignored: input.texts('ignoreCheck') });
-    await apply(context, input, { host, bke, settings, content });
+    const ignored = [...new Set([...input.texts('ignoreCheck'), ...settings.settings.settings.ignoreChecks])];
+    const work = initWork({
+      ...content,
+      host: host.name,
+      hostname: hostname(),
+      settings: settings.settings,
+      ignored,
+      bke,
+      now: context.now(),
+      clock: context.now,
+    });
+    await checkServicesHost(context, { host, settings, content, binaryBytes, ignored, cluster: work.cluster });
+    await apply(context, input, { host, settings, content, work });
   } finally {
     await content.bundle?.close();
   }
@@ -50,23 +61,15 @@ async function prepare(context: CommandContext, input: InputReader, host: Host):
 
 interface Prepared {
   readonly host: Host;
-  readonly bke: ProgramArtifact;
   readonly settings: InitSettings;
   readonly content: InitContent;
+  readonly work: InitWork;
 }
 
 async function apply(context: CommandContext, input: InputReader, prepared: Prepared): Promise<void> {
-  const { host, bke, settings, content } = prepared;
+  const { host, settings, content } = prepared;
+  const { phases, cluster } = prepared.work;
   const dryRun = input.flag('dryRun');
-  const { phases, cluster } = initWork({
-    ...content,
-    host: host.name,
-    hostname: hostname(),
-    settings: settings.settings,
-    bke,
-    now: context.now(),
-    clock: context.now,
-  });
   context.note(settings.repeated ? 'bke init, again, with:' : 'bke init with:');
   for (const line of parameterLines({ settings, content, cluster })) context.note(line);
   if (!dryRun && !(await confirmed(context, input))) {

@@ -13,11 +13,16 @@ export const checkNames = [
   'hostname',
   'clock',
   'cgroup',
+  'cpu',
+  'memory',
+  'swap',
   'tools',
   'ports',
   'disk-space',
   'data-dir',
   'container-runtime',
+  'default-route',
+  'networks',
   'firewall',
 ];
 

@@ -1,4 +1,5 @@
 // Everything `bke init` does, phase after phase, and in whose scope of the ledger each is.
+import type { NodeSettings } from '../../config/node-settings.ts';
 import type { Scope } from '../../host/changes/change.ts';
 import type { Phase } from '../../operations/operation.ts';
 import type { BootstrapCluster, BootstrapPlan } from '../../tasks/bootstrap-cluster/bootstrap-cluster.ts';
@@ -12,6 +13,8 @@ import { runtimePhases } from '../../tasks/services/runtime.ts';
 import type { TaskScope } from '../../tasks/task.ts';
 
 export interface InitPlan extends ServicesPlan {
+  /** Names of bke's checks that were left out. */
+  readonly ignored: readonly string[];
   readonly clock: () => Date;
 }
 
@@ -47,7 +50,17 @@ export function initWork(plan: InitPlan): InitWork {
   return { phases: [...before, ...cluster.install(), ...management], cluster };
 }
 
-function planOf({ host, hostname, settings, content, platform }: InitPlan, siteCa: () => string): BootstrapPlan {
+/** kubeadm asks some of bke's questions again: who left them out means kubeadm's too. */
+const kubeadmNames: Readonly<Record<string, string>> = { cpu: 'NumCPU', memory: 'Mem', swap: 'Swap' };
+
+function nodeSettings({ settings: { settings }, ignored }: InitPlan): NodeSettings {
+  const also = ignored.flatMap((name) => kubeadmNames[name] ?? []);
+  const ignorePreflightErrors = [...new Set([...settings.kubeadm.ignorePreflightErrors, ...also])];
+  return { ...settings, kubeadm: { ...settings.kubeadm, ignorePreflightErrors } };
+}
+
+function planOf(plan: InitPlan, siteCa: () => string): BootstrapPlan {
+  const { host, hostname, settings, content, platform } = plan;
   const { catalogue } = content;
   return {
     host,
@@ -56,7 +69,7 @@ function planOf({ host, hostname, settings, content, platform }: InitPlan, siteC
     port: settings.ports.kubernetes,
     podCIDR: settings.network.podCIDR,
     serviceCIDR: settings.network.serviceCIDR,
-    settings: settings.settings,
+    settings: nodeSettings(plan),
     catalogue,
     platform,
     filesDir: dataPaths(settings.dataDir).files,

@@ -3,7 +3,9 @@ import { type PortName, portNames } from '../../config/bootstrap.ts';
 import type { Host } from '../../host/host.ts';
 import { plural } from '../../lib/text.ts';
 import { loadSizes } from '../../release/bundle/load.ts';
-import type { HostNeeds } from '../../tasks/preflight/check.ts';
+import type { BootstrapCluster } from '../../tasks/bootstrap-cluster/bootstrap-cluster.ts';
+import type { HostNeeds, KubernetesNeeds } from '../../tasks/preflight/check.ts';
+import { kubernetesPorts } from '../../tasks/preflight/kubernetes-ports.ts';
 import { machineOf } from '../../tasks/preflight/machine.ts';
 import { readOwnThings } from '../../tasks/preflight/own-things.ts';
 import { checks, inspectHost, refuseFindings } from '../../tasks/preflight/run.ts';
@@ -20,7 +22,11 @@ export interface HostToCheck {
   /** Size of the bke binary. */
   readonly binaryBytes: number;
   readonly ignored: readonly string[];
+  /** undefined where there will be none. */
+  readonly cluster: BootstrapCluster | undefined;
 }
+
+const k3sRoot = '/var/lib/rancher';
 
 const portUses: Readonly<Record<PortName, string>> = {
   registry: 'image registry',
@@ -54,26 +60,53 @@ function checksLine(all: number, warned: number): string {
   return `${plural(all, 'check')}: ${all - warned} passed, ${plural(warned, 'warning')}`;
 }
 
-async function needsOf({ settings: { settings }, content, binaryBytes }: HostToCheck): Promise<HostNeeds> {
-  const ports = portNames.map((name) => ({ port: settings.ports[name], use: portUses[name] }));
+async function needsOf({ settings, content, binaryBytes, cluster }: HostToCheck): Promise<HostNeeds> {
+  const { bootstrap, ports, dataDir } = settings.settings;
   return {
-    ports,
-    space: await spaceOf(settings.dataDir, content, binaryBytes),
+    ports: [
+      ...portNames.map((name) => ({ port: ports[name], use: portUses[name] })),
+      ...(bootstrap === 'none' ? [] : kubernetesPorts(bootstrap, ports.kubernetes)),
+    ],
+    space: await spaceOf(settings, content, binaryBytes),
     tools: neededTools,
-    reachable: [settings.dataDir],
+    reachable: [dataDir],
     runtime: true,
+    ...(cluster === undefined ? {} : { kubernetes: clusterNeeds(settings, cluster) }),
   };
 }
 
-/** What is there already needs no room; a first load needs files and images, their programs unpacked, and one image in containerd. */
+function clusterNeeds({ settings, placeOf }: InitSettings, { kind, version }: BootstrapCluster): KubernetesNeeds {
+  const { podCIDR, serviceCIDR } = settings.network;
+  const { failCgroupV1 } = settings.settings.kubelet;
+  return {
+    kind,
+    version,
+    failCgroupV1: typeof failCgroupV1 === 'boolean' ? failCgroupV1 : undefined,
+    networks: [
+      { cidr: podCIDR, use: 'pods', given: placeOf('network.podCIDR') },
+      { cidr: serviceCIDR, use: 'services', given: placeOf('network.serviceCIDR') },
+    ],
+  };
+}
+
+const mib = 1024 * 1024;
+/** Unpacked images take about this many times the room of packed ones. */
+const unpacked = 3;
+
+/** What is there already needs no room; a first load needs files and images, their programs unpacked, and in the runtime what will run. */
 async function spaceOf(
-  dataDir: string,
+  { settings: { bootstrap, dataDir } }: InitSettings,
   { bundle, loaded }: InitContent,
   binaryBytes: number,
 ): Promise<HostNeeds['space']> {
-  const programs = { path: programsDir, bytes: binaryBytes + 512 * 1024 * 1024, use: 'the programs' };
-  const runtime = { path: containerdPaths.root, bytes: 64 * 1024 * 1024, use: 'containerd' };
   if (bundle === undefined || loaded) return [];
   const { registry, files } = await loadSizes(bundle);
-  return [{ path: dataDir, bytes: registry + files, use: 'the bundle' }, programs, runtime];
+  const programs = { path: programsDir, bytes: binaryBytes + 512 * mib, use: 'the programs' };
+  const images = bootstrap === 'none' ? 64 * mib : registry * unpacked;
+  const runtime =
+    bootstrap === 'k3s'
+      ? { path: k3sRoot, bytes: images, use: 'K3s' }
+      : { path: containerdPaths.root, bytes: images, use: 'containerd' };
+  const etcd = bootstrap === 'kubeadm' ? [{ path: '/var/lib/etcd', bytes: 512 * mib, use: 'etcd' }] : [];
+  return [{ path: dataDir, bytes: registry + files, use: 'the bundle' }, programs, runtime, ...etcd];
 }

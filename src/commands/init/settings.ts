@@ -24,8 +24,11 @@ import { addressesOf, chooseHostAddress } from '../../tasks/preflight/host-addre
 import { dataDirOverlap } from '../../tasks/services/data-dir.ts';
 import { readSettings } from '../../tasks/services/records.ts';
 import type { CommandContext } from '../context.ts';
-import { definedPorts, optionLayer } from './options.ts';
+import { checkNames, definedPorts, optionLayer } from './options.ts';
 import { refuseOtherCluster } from './unchangeable.ts';
+
+/** Where the runtime and the cluster put much. */
+const runtimePaths = [programsDir, containerdPaths.root, '/var/lib/etcd', '/var/lib/rancher'];
 
 /** Programs of the operating system that the steps call. */
 export const neededTools = ['systemctl', 'journalctl', 'useradd', 'groupadd', 'mount', 'umount', 'ip', 'df', 'du'];
@@ -50,14 +53,19 @@ export async function gatherSettings(context: CommandContext, input: InputReader
     ...lastLayers(last),
   ];
   const { dataDir } = effectiveSettings(given, []).settings;
-  const paths = [...(isAbsolute(dataDir) ? [dataDir] : []), programsDir, containerdPaths.root];
+  const paths = [...(isAbsolute(dataDir) ? [dataDir] : []), ...runtimePaths];
   const facts = await gatherFacts(host, { paths, tools: neededTools, signal: context.signal });
   const addresses = addressesOf(facts);
   const named = given.find((layer) => layer.hostIP !== undefined);
   const layers =
     named === undefined ? [...given, { source: 'found on this host', hostIP: chooseHostAddress(addresses) }] : given;
   const effective = effectiveSettings(layers, addresses.global);
-  const problems = [...file.problems, ...effective.problems, ...overlapProblems(given, effective.settings.dataDir)];
+  const problems = [
+    ...file.problems,
+    ...effective.problems,
+    ...overlapProblems(given, effective.settings.dataDir),
+    ...checkNameProblems(effective),
+  ];
   refuseProblems(problems, 'the settings of init');
   if (last !== undefined && last.dataDir !== effective.settings.dataDir) {
     throw new BkeError(
@@ -80,6 +88,13 @@ function overlapProblems(layers: readonly SettingsLayer[], dataDir: string): Pro
   const field = 'dataDir';
   const layer = layers.find((other) => other.dataDir !== undefined);
   return [{ ...(layer?.place?.(field) ?? { at: layer?.source ?? 'default', field }), message }];
+}
+
+/** A misspelt name must not look obeyed. */
+function checkNameProblems({ settings: { settings }, placeOf }: EffectiveSettings): Problem[] {
+  const unknown = settings.ignoreChecks.filter((name) => !checkNames.includes(name));
+  const at = placeOf('settings.ignoreChecks');
+  return unknown.map((name) => ({ at, field: '', message: `there is no check named ${name}` }));
 }
 
 interface ConfigFile {

@@ -12,7 +12,7 @@ export interface Finding {
 /** What the work that follows needs of the host. */
 export interface HostNeeds {
   /** Ports that must be free or used by our own services. */
-  readonly ports: readonly { readonly port: number; readonly use: string }[];
+  readonly ports: readonly PortNeed[];
   /** Bytes that will be written below a path, beyond what is there. */
   readonly space: readonly { readonly path: string; readonly bytes: number; readonly use: string }[];
   /** Programs of the operating system that bke calls. */
@@ -21,6 +21,30 @@ export interface HostNeeds {
   readonly reachable: readonly string[];
   /** containerd will be installed: another one must not be there. */
   readonly runtime: boolean;
+  /** A cluster will be made here. */
+  readonly kubernetes?: KubernetesNeeds;
+}
+
+export interface PortNeed {
+  readonly port: number;
+  readonly use: string;
+  /** No setting chooses it, and only this host's own programs connect to it. */
+  readonly fixed?: boolean;
+}
+
+export interface KubernetesNeeds {
+  readonly kind: 'k3s' | 'kubeadm';
+  /** e.g. v1.36.3 or v1.36.3+k3s1 */
+  readonly version: string;
+  /** What the kubelet is told; undefined: nothing, so that its default holds. */
+  readonly failCgroupV1: boolean | undefined;
+  readonly networks: readonly {
+    readonly cidr: string;
+    /** Who gets the addresses. */
+    readonly use: string;
+    /** Where the block was chosen. */
+    readonly given: string;
+  }[];
 }
 
 export interface CheckSubject {

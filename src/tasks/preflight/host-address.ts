@@ -10,8 +10,8 @@ export interface HostAddresses {
   readonly global: readonly string[];
 }
 
-/** Links of pod networks: their addresses are nobody's to reach the host by. */
-const podLinks = /^(?:cni\d|cbr0|flannel|docker\d|cali|vxlan\.calico|veth|kube-|cilium)/;
+/** Links of pod networks: their addresses are nobody's to reach the host by, and no network of the site. */
+export const podLinks = /^(?:cni\d|cbr0|flannel|docker\d|cali|vxlan\.calico|veth|kube-|cilium|nodelocaldns)/;
 
 export function addressesOf({ addresses, routes }: Pick<HostFacts, 'addresses' | 'routes'>): HostAddresses {
   const usable = addresses.filter(

@@ -1,6 +1,8 @@
 // What preflight checks look at: a host as its facts tell, in the checks' own terms.
 import type { HostFacts } from '../../host/facts/schema.ts';
+import { parseCidr } from '../../lib/cidr.ts';
 import type { HostNeeds } from './check.ts';
+import { podLinks } from './host-address.ts';
 
 export interface Listener {
   readonly port: number;
@@ -42,6 +44,13 @@ export interface Machine {
   readonly glibcxx: string | undefined;
   readonly systemd: { readonly running: boolean; readonly version: number | undefined };
   readonly cgroup: HostFacts['cgroup']['version'];
+  readonly cpus: number;
+  readonly memoryBytes: number;
+  /** Swap files and devices in use. */
+  readonly swap: readonly string[];
+  readonly defaultRoute: boolean;
+  /** Blocks of addresses that mean something on this host, those of pod networks left out. */
+  readonly networks: readonly { readonly cidr: string; readonly what: string }[];
   readonly now: Date;
   readonly listeners: readonly Listener[];
   /** Where each path of the needs will be, and the free bytes there. */
@@ -62,12 +71,16 @@ export interface OwnThings {
   /** Processes whose program bke installed. */
   readonly pids: ReadonlySet<number>;
   readonly directories: readonly DirectoryFound[];
+  /** Directories that bke lets Kubernetes and its companions fill, by the ledger. */
+  readonly zones: ReadonlySet<string>;
 }
 
 const runtimeServices = ['containerd', 'docker', 'crio', 'kubelet', 'k3s', 'k3s-agent', 'rke2-server', 'rke2-agent'];
 /** Names of processes that run or start containers. */
 const runtimeProcesses = /^(?:containerd|dockerd|crio|kubelet|k3s|rke2|kube-)/;
 const manifests = '/etc/kubernetes/manifests';
+/** Where a cluster of before would get in the way of a new one. */
+const clusterPlaces = [manifests, '/etc/kubernetes/kubelet.conf', '/var/lib/etcd', '/etc/rancher'];
 
 /** @param asked the clock of who asked, when the facts were gathered. */
 export function machineOf(
@@ -83,6 +96,11 @@ export function machineOf(
     glibcxx: facts.libstdcxx,
     systemd: { running: facts.systemd.running, version: facts.systemd.version },
     cgroup: facts.cgroup.version,
+    cpus: facts.cpus,
+    memoryBytes: facts.memoryBytes,
+    swap: facts.swap.map(({ name }) => name),
+    defaultRoute: facts.routes.some(({ destination }) => destination === 'default'),
+    networks: networksOf(facts),
     now: new Date(asked.getTime() + facts.clock.offsetMs),
     listeners: facts.listeners.flatMap(({ protocol, port, address, pid, program }) =>
       protocol === 'tcp' ? [{ port, address, pid, program, ours: pid !== undefined && own.pids.has(pid) }] : [],
@@ -95,7 +113,7 @@ export function machineOf(
     ),
     missingTools: needs.tools.filter((name) => facts.tools[name] === undefined),
     directories: own.directories,
-    runtimes: runtimesOf(facts, own),
+    runtimes: runtimesOf(facts, own, needs.kubernetes === undefined ? [manifests] : clusterPlaces),
     firewalls: facts.services.flatMap(({ name, active }) =>
       ['firewalld', 'ufw'].includes(name) && active === 'active' ? [name] : [],
     ),
@@ -103,7 +121,7 @@ export function machineOf(
 }
 
 /** Services, then processes that none of them explains, then what a control plane left. */
-function runtimesOf(facts: HostFacts, own: OwnThings): RuntimeFound[] {
+function runtimesOf(facts: HostFacts, own: OwnThings, places: readonly string[]): RuntimeFound[] {
   const services = facts.services.filter(({ name }) => runtimeServices.includes(name));
   const found = services.map(({ name, active }) => ({
     what: `${name}.service (${active})`,
@@ -114,10 +132,29 @@ function runtimesOf(facts: HostFacts, own: OwnThings): RuntimeFound[] {
     ? []
     : facts.processes.filter(({ pid, name }) => runtimeProcesses.test(name) && !own.pids.has(pid));
   const processes = loose.map(({ name, pid }) => ({ what: `the process ${name} (pid ${pid})`, ours: false }));
-  const left = facts.traces.filter(({ path, entries }) => path === manifests && entries > 0);
+  const left = facts.traces.filter(({ path, entries }) => places.includes(path) && entries > 0);
   return [
     ...found,
     ...processes,
-    ...left.map(({ path }) => ({ what: `what a control plane left in ${path}`, ours: false })),
+    ...left.map(({ path }) => ({ what: `what a cluster left in ${path}`, ours: isInZone(path, own.zones) })),
   ];
+}
+
+function isInZone(path: string, zones: OwnThings['zones']): boolean {
+  return [...zones].some((zone) => path === zone || path.startsWith(`${zone}/`));
+}
+
+/** Addresses with their networks, and routes to networks behind others. */
+function networksOf({ addresses, routes }: Pick<HostFacts, 'addresses' | 'routes'>): Machine['networks'] {
+  const own = addresses.filter(({ link, scope }) => scope === 'global' && !podLinks.test(link));
+  const beyond = routes.filter(({ destination, link }) => destination !== 'default' && !podLinks.test(link ?? ''));
+  const found = [
+    ...own.map(({ address, prefix, link }) => ({ cidr: `${address}/${prefix}`, what: `the network of ${link}` })),
+    ...beyond.map(({ destination, link, via }) => ({
+      cidr: destination.includes('/') ? destination : `${destination}/${destination.includes(':') ? 128 : 32}`,
+      what: `a route${via === undefined ? '' : ` by ${via}`}${link === undefined ? '' : ` on ${link}`}`,
+    })),
+  ];
+  // The network of a link is a route too.
+  return [...new Map(found.toReversed().map((network) => [parseCidr(network.cidr)?.text, network])).values()].reverse();
 }

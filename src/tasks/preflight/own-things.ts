@@ -1,6 +1,7 @@
 // What on this host is bke's own, told from what others installed: by the mark in unit files and by the folder of a running program.
 import { dirname } from 'node:path';
 import type { Host } from '../../host/host.ts';
+import { readLedger } from '../../host/ledger/ledger.ts';
 import { unitFolder } from '../../host/systemd.ts';
 import { ownMark } from '../../lib/own-mark.ts';
 import { programsDir } from '../node/programs.ts';
@@ -8,10 +9,12 @@ import type { HostNeeds } from './check.ts';
 import type { DirectoryFound, OwnThings } from './machine.ts';
 
 export async function readOwnThings(host: Host, { reachable }: HostNeeds): Promise<OwnThings> {
+  const services = await readOwnServices(host);
   return {
-    services: await readOwnServices(host),
-    pids: await readOwnProcesses(host),
+    services,
+    pids: await readOwnProcesses(host, services),
     directories: await readDirectories(host, reachable),
+    zones: await readZones(host),
   };
 }
 
@@ -25,14 +28,50 @@ async function readOwnServices(host: Host): Promise<Set<string>> {
   return own;
 }
 
-/** By the program they really run; one that was replaced meanwhile is still ours. */
-async function readOwnProcesses(host: Host): Promise<Set<number>> {
-  const own = new Set<number>();
-  for (const pid of (await host.files.list('/proc')).filter((name) => /^\d+$/.test(name))) {
-    const program = await host.files.readLink(`/proc/${pid}/exe`).catch(() => '');
-    if (program.startsWith(`${programsDir}/`)) own.add(Number(pid));
-  }
-  return own;
+interface Running {
+  readonly pid: number;
+  readonly parent: number;
+  readonly own: boolean;
+}
+
+/**
+ * By the program they really run (one that was replaced meanwhile is still ours), by the unit they belong to, or by who started them: what runs
+ * in a container of our runtime is a child of its shim.
+ */
+async function readOwnProcesses(host: Host, services: ReadonlySet<string>): Promise<Set<number>> {
+  const pids = (await host.files.list('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
+  const running = new Map(
+    (await Promise.all(pids.map((pid) => readProcess(host, pid, services)))).map((each) => [each.pid, each]),
+  );
+  const isOwn = (pid: number, depth = 0): boolean => {
+    const found = running.get(pid);
+    if (found === undefined || depth > 64) return false;
+    return found.own || isOwn(found.parent, depth + 1);
+  };
+  return new Set(pids.filter((pid) => isOwn(pid)));
+}
+
+async function readProcess(host: Host, pid: number, services: ReadonlySet<string>): Promise<Running> {
+  const program = await host.files.readLink(`/proc/${pid}/exe`).catch(() => '');
+  const stat = await textOf(host, `/proc/${pid}/stat`);
+  // The name before it may hold blanks and brackets.
+  const parent = Number(/^.*\) \S (\d+)/s.exec(stat)?.[1] ?? 0);
+  const own = program.startsWith(`${programsDir}/`) || isOfUnit(await textOf(host, `/proc/${pid}/cgroup`), services);
+  return { pid, parent, own };
+}
+
+function isOfUnit(groups: string, services: ReadonlySet<string>): boolean {
+  const units = [...groups.matchAll(/\/([^/\n]+)\.service$/gm)].map(([, name]) => name ?? '');
+  return units.some((name) => services.has(name));
+}
+
+async function textOf(host: Host, path: string): Promise<string> {
+  return (await host.files.read(path).catch(() => undefined))?.toString('utf8') ?? '';
+}
+
+async function readZones(host: Host): Promise<Set<string>> {
+  const ledger = await readLedger(host);
+  return new Set(ledger.resources().flatMap(({ record: { last } }) => (last.kind === 'zone' ? [last.path] : [])));
 }
 
 async function readDirectories(host: Host, paths: readonly string[]): Promise<DirectoryFound[]> {

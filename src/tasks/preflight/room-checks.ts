@@ -7,10 +7,13 @@ export const portsCheck: Check = {
   name: 'ports',
   title: 'The ports of the services are free',
   inspect: ({ machine, needs }) =>
-    needs.ports.flatMap(({ port, use }) => {
+    needs.ports.flatMap(({ port, use, fixed }) => {
       const others = machine.listeners.filter((listener) => listener.port === port && !listener.ours);
       return distinct(others.map(owner)).map((who) =>
-        error(`port ${port} (${use}) is in use by ${who}`, `Stop that program, or choose another port.`),
+        error(
+          `port ${port} (${use}) is in use by ${who}`,
+          fixed === true ? 'Stop that program.' : 'Stop that program, or choose another port.',
+        ),
       );
     }),
 };
@@ -86,7 +89,10 @@ export const firewallCheck: Check = {
     machine.firewalls.map((name) =>
       warning(
         `${name} is active`,
-        `Other hosts must reach ${needs.ports.map(({ port, use }) => `${port}/tcp (${use})`).join(', ')}: open them there; bke changes no rules of a firewall.`,
+        `Other hosts must reach ${needs.ports
+          .filter(({ fixed }) => fixed !== true)
+          .map(({ port, use }) => `${port}/tcp (${use})`)
+          .join(', ')}: open them there; bke changes no rules of a firewall.`,
       ),
     ),
 };

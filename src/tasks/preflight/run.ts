@@ -2,6 +2,7 @@
 import { BkeError } from '../../lib/errors.ts';
 import { plural } from '../../lib/text.ts';
 import type { Check, CheckSubject, Finding } from './check.ts';
+import { cpuCheck, defaultRouteCheck, memoryCheck, networksCheck, swapCheck } from './kubernetes-checks.ts';
 import { diskCheck, firewallCheck, portsCheck, reachableCheck, runtimeCheck } from './room-checks.ts';
 import {
   cgroupCheck,
@@ -23,11 +24,16 @@ export const checks: readonly Check[] = [
   hostnameCheck,
   clockCheck,
   cgroupCheck,
+  cpuCheck,
+  memoryCheck,
+  swapCheck,
   toolsCheck,
   portsCheck,
   diskCheck,
   reachableCheck,
   runtimeCheck,
+  defaultRouteCheck,
+  networksCheck,
   firewallCheck,
 ];
 

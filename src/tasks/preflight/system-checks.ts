@@ -1,6 +1,7 @@
 // Whether the operating system can carry bke at all.
 import { isHostName, suggestHostName } from '../../lib/dns-name.ts';
-import { type Check, error, type Finding, warning } from './check.ts';
+import { type Check, error, type Finding } from './check.ts';
+import { cgroupFindings } from './kubernetes-checks.ts';
 import type { Machine } from './machine.ts';
 
 /** What the program that is built into bke (Node 24) needs: glibc 2.28 and the libstdc++ of GCC 8. */
@@ -82,17 +83,8 @@ export const hostnameCheck: Check = {
 
 export const cgroupCheck: Check = {
   name: 'cgroup',
-  title: 'Control groups are there',
-  inspect: ({ machine: { cgroup } }) => {
-    if (cgroup === 'none') return [error('no control groups are mounted below /sys/fs/cgroup')];
-    if (cgroup === '2') return [];
-    return [
-      warning(
-        `control groups are ${cgroup === 'hybrid' ? 'v1 with a v2 tree beside it' : 'v1'}: kubelet 1.35 and later refuse that unless failCgroupV1 is false`,
-        'Boot with systemd.unified_cgroup_hierarchy=1, or set failCgroupV1: false for the kubelet.',
-      ),
-    ];
-  },
+  title: 'Control groups are there, of a version that Kubernetes takes',
+  inspect: cgroupFindings,
 };
 
 export const clockCheck: Check = {

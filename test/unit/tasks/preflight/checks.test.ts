@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { HostNeeds } from '../../../../src/tasks/preflight/check.ts';
+import type { HostNeeds, KubernetesNeeds } from '../../../../src/tasks/preflight/check.ts';
 import type { Machine } from '../../../../src/tasks/preflight/machine.ts';
 import { checks, inspectHost, refuseFindings } from '../../../../src/tasks/preflight/run.ts';
 
@@ -11,6 +11,11 @@ const fit: Machine = {
   glibcxx: '3.4.30',
   systemd: { running: true, version: 252 },
   cgroup: '2',
+  cpus: 2,
+  memoryBytes: 4 * 1024 ** 3,
+  swap: [],
+  defaultRoute: true,
+  networks: [{ cidr: '10.0.0.5/24', what: 'the network of eth0' }],
   now: new Date('2026-11-30T10:00:00Z'),
   listeners: [],
   free: new Map([
@@ -121,6 +126,50 @@ describe('checks before anything is changed', () => {
     ],
   ])('find %s', (_, change, finding) => {
     expect(inspect(change)).toEqual([finding]);
+  });
+
+  const kubernetes = (change: Partial<KubernetesNeeds>): KubernetesNeeds => ({
+    kind: 'kubeadm',
+    version: 'v1.36.3',
+    failCgroupV1: undefined,
+    networks: [{ cidr: '10.0.0.0/16', use: 'pods', given: 'b.yaml:4:5: spec.network.podCIDR' }],
+    ...change,
+  });
+  const forCluster = (change: Partial<Machine>, wanted: Partial<KubernetesNeeds> = {}) => {
+    const subject = {
+      machine: { ...fit, networks: [], ...change },
+      needs: { ...needs, kubernetes: kubernetes(wanted) },
+    };
+    return inspectHost(subject).map(({ check, severity, message }) => `${check} ${severity}: ${message}`);
+  };
+
+  it('find nothing on a host that can carry a cluster', () => {
+    expect(forCluster({ defaultRoute: false })).toEqual([]);
+  });
+
+  it.each<[string, Partial<Machine>, Partial<KubernetesNeeds>, RegExp]>([
+    ['few processors', { cpus: 1 }, {}, /^cpu error: this host has 1 processor/],
+    ['few processors for K3s', { cpus: 1 }, { kind: 'k3s' }, /^cpu warning/],
+    ['little memory', { memoryBytes: 1e9 }, {}, /^memory error: this host has 954 MiB of memory, .* needs 1\.7 GiB$/],
+    ['little memory for K3s', { memoryBytes: 1e9 }, { kind: 'k3s' }, /^memory warning/],
+    ['swap', { swap: ['/swap.img'] }, {}, /^swap warning: swap is on \(\/swap\.img\)/],
+    ['no default route', { defaultRoute: false }, { kind: 'k3s' }, /^default-route error/],
+    [
+      'addresses that are taken',
+      { networks: fit.networks },
+      {},
+      /^networks error: 10\.0\.0\.0\/16 for pods \(b\.yaml:4:5: spec\.network\.podCIDR\) overlaps with 10\.0\.0\.5\/24, the network of eth0$/,
+    ],
+    ['old control groups', { cgroup: '1' }, {}, /^cgroup error: control groups are v1: kubelet v1\.36\.3 refuses/],
+    ['old control groups that are wanted', { cgroup: 'hybrid' }, { failCgroupV1: false }, /^cgroup warning/],
+  ])('find %s on a host for a cluster', (_, change, wanted, finding) => {
+    const found = forCluster(change, wanted);
+    expect(found).toHaveLength(1);
+    expect(found[0]).toMatch(finding);
+  });
+
+  it('leave old control groups to a kubelet that takes them', () => {
+    expect(forCluster({ cgroup: '1' }, { version: 'v1.34.2+k3s1' })).toEqual([]);
   });
 
   it('let our own services keep their ports', () => {

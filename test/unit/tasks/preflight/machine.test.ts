@@ -1,5 +1,5 @@
 import { createServer } from 'node:net';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { gatherFacts } from '../../../../src/host/facts/gather.ts';
@@ -17,7 +17,7 @@ const needs: HostNeeds = {
   reachable: ['/var/lib/none'],
   runtime: true,
 };
-const nothing: OwnThings = { services: new Set(), pids: new Set(), directories: [] };
+const nothing: OwnThings = { services: new Set(), pids: new Set(), directories: [], zones: new Set() };
 const host = await openLocalHost();
 const facts = async () => gatherFacts(host, { paths: ['/var/lib/none/of/this'], tools: needs.tools });
 
@@ -64,7 +64,40 @@ describe('this machine, as checks see it', () => {
     ];
     expect(runtimes({ processes })).toEqual(['the process dockerd (pid 7) false']);
     const traces = [{ path: '/etc/kubernetes/manifests', entries: 1 }];
-    expect(runtimes({ traces })).toEqual(['what a control plane left in /etc/kubernetes/manifests false']);
+    expect(runtimes({ traces })).toEqual(['what a cluster left in /etc/kubernetes/manifests false']);
+    const own = { ...nothing, zones: new Set(['/etc/kubernetes']) };
+    expect(runtimes({ traces }, own)).toEqual(['what a cluster left in /etc/kubernetes/manifests true']);
+  });
+
+  it('has what a cluster of before left only where a new one would stumble over it', async () => {
+    const plain = { ...(await facts()), services: [], processes: [], traces: [{ path: '/var/lib/etcd', entries: 2 }] };
+    const kubernetes = { kind: 'kubeadm', version: 'v1.36.3', failCgroupV1: undefined, networks: [] } as const;
+    const runtimes = (wanted: HostNeeds) =>
+      machineOf(plain, wanted, { own: nothing, asked: new Date() }).runtimes.map(({ what }) => what);
+    expect(runtimes(needs)).toEqual([]);
+    expect(runtimes({ ...needs, kubernetes })).toEqual(['what a cluster left in /var/lib/etcd']);
+  });
+
+  it('has the networks of its links and routes, without those of pods', async () => {
+    const address = { link: 'eth0', family: 'inet', address: '10.0.0.5', prefix: 24, scope: 'global' } as const;
+    const plain = {
+      ...(await facts()),
+      addresses: [address, { ...address, link: 'cni0', address: '100.72.0.1' }],
+      routes: [
+        { destination: 'default', via: '10.0.0.1', link: 'eth0' },
+        { destination: '10.0.0.0/24', link: 'eth0' },
+        { destination: '100.72.0.0/24', link: 'cni0' },
+        { destination: '100.73.7.7', via: '10.0.0.9', link: 'eth0' },
+      ],
+    };
+    const { networks, defaultRoute } = machineOf(plain, needs, { own: nothing, asked: new Date() });
+    expect([networks, defaultRoute]).toEqual([
+      [
+        { cidr: '10.0.0.5/24', what: 'the network of eth0' },
+        { cidr: '100.73.7.7/32', what: 'a route by 10.0.0.9 on eth0' },
+      ],
+      true,
+    ]);
   });
 });
 
@@ -80,6 +113,39 @@ describe('what is ours on a host', () => {
     await writeFile(join(units, 'docker.service'), '[Unit]\n# Written by bke\n');
     const own = await readOwnThings(machine.host, { ...needs, reachable: [] });
     expect([...own.services]).toEqual(['containerd']);
+    await machine.remove();
+  });
+
+  it('is a process of our programs or units, and all that those started', async () => {
+    const machine = await taskHost();
+    const units = join(machine.root, 'etc/systemd/system');
+    await mkdir(units, { recursive: true });
+    await writeFile(join(units, 'k3s.service'), '# Written by bke.\n');
+    const process = async (pid: number, { parent = 1, program = '/bin/x', group = '/' }): Promise<void> => {
+      const folder = join(machine.root, 'proc', String(pid));
+      await mkdir(folder, { recursive: true });
+      await symlink(program, join(folder, 'exe'));
+      await writeFile(join(folder, 'stat'), `${pid} (odd) S (name) S ${parent} 1 1 0`);
+      await writeFile(join(folder, 'cgroup'), `4:memory:${group}\n0::${group}\n`);
+    };
+    await process(10, { program: '/usr/local/libexec/bke/containerd-v2/bin/containerd-shim-runc-v2' });
+    await process(11, { parent: 10, program: '/usr/local/bin/kube-apiserver', group: '/kubepods/x' });
+    await process(12, { parent: 11 });
+    await process(13, { program: '/var/lib/rancher/k3s/data/x/bin/k3s', group: '/system.slice/k3s.service' });
+    await process(14, { group: '/system.slice/other.service' });
+    await process(15, { parent: 14 });
+    const own = await readOwnThings(machine.host, { ...needs, reachable: [] });
+    expect([...own.pids].toSorted((a, b) => a - b)).toEqual([10, 11, 12, 13]);
+    await machine.remove();
+  });
+
+  it('is a zone of its ledger', async () => {
+    const machine = await taskHost();
+    await machine.run(async (scope) => {
+      await scope.apply({ kind: 'zone', path: '/etc/kubernetes' });
+    });
+    const own = await readOwnThings(machine.host, { ...needs, reachable: [] });
+    expect([...own.zones]).toEqual(['/etc/kubernetes']);
     await machine.remove();
   });
 });
