@@ -31,6 +31,11 @@ export function overlaps(a: Cidr, b: Cidr): boolean {
   return a.first >> shift === b.first >> shift;
 }
 
+/** An address of the block by its place, e.g. 10 for 10.96.0.10 in 10.96.0.0/16. */
+export function addressAt({ version, first }: Cidr, place: number): string {
+  return addressText(first + BigInt(place), version);
+}
+
 function bitsOf(version: 4 | 6): number {
   return version === 4 ? 32 : 128;
 }

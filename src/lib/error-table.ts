@@ -211,6 +211,18 @@ export const errorTable = {
     explanation:
       'A release manifest must name what bke runs on hosts, each for the architecture of the host. For the local services: registry, containerd, runc, crictl, cni-plugins and a pause image; for a bootstrap cluster also K3s or the programs and images of Kubernetes, and those of Cluster API. The message names what is missing. Build the bundle from a complete manifest, or let another way make the cluster (--bootstrap). Nothing was done.',
   },
+  BKE_K3S_MISSING: {
+    exit: ExitCode.invalidInput,
+    title: 'The bundle cannot make a K3s cluster',
+    explanation:
+      'The bootstrap cluster is made by K3s unless told otherwise, and the bundle lacks its program or an image it needs; the message names what. bke never fetches anything itself. Either build a bundle whose release manifest names K3s with its address and digest (docs/guide/k3s.md has the lines), or let kubeadm make the cluster with `--bootstrap kubeadm`, or set up the local services only with `--bootstrap none`. Nothing was done.',
+  },
+  BKE_K3S_SETTING: {
+    exit: ExitCode.invalidInput,
+    title: 'A setting has no place in K3s',
+    explanation:
+      'kube-proxy runs inside K3s and takes options, not a configuration file, so that a field of KubeProxyConfiguration without an option of its own cannot be set. The message names the fields. Leave them out, or make the bootstrap cluster with `--bootstrap kubeadm`. Nothing was done.',
+  },
   BKE_BUILT_BINARY_NEEDED: {
     exit: ExitCode.usage,
     title: 'bke runs from source',
@@ -245,6 +257,18 @@ export const errorTable = {
     exit: ExitCode.failed,
     title: 'This host has no local services',
     explanation: '`bke init` was not run on this host, or `bke reset --mount` took the services away.',
+  },
+  BKE_KUBERNETES_FOUND: {
+    exit: ExitCode.conflict,
+    title: 'Another Kubernetes is on this host',
+    explanation:
+      'Files of a cluster are there that bke did not make, or the bootstrap cluster has another version than the bundle. Nothing was changed. Use another host or bundle, or take the cluster away: bke reset --dry-run shows what would go.',
+  },
+  BKE_KUBEADM_FAILED: {
+    exit: ExitCode.failed,
+    title: 'kubeadm could not make the cluster',
+    explanation:
+      "kubeadm ended with an error; its own last words are under the message. Lines with [ERROR Name] are its checks of the host: mend what they name, or, where you know better, name the check in spec.settings.kubeadm.ignorePreflightErrors. A control plane that does not become healthy shows in crictl ps -a and in its container's log (crictl logs ID). Run the same command again afterwards: it goes on with what was begun.",
   },
   // --- release, bundle, registry, file repository
   BKE_DISK_FULL: {

@@ -1,0 +1,81 @@
+// The text of K3s's configuration files. Pure, kept as golden files by tests, and checked there against K3s's documented names.
+import { stringify } from 'yaml';
+import type { JsonObject } from '../../../config/node-settings.ts';
+import { ownMark } from '../../../lib/own-mark.ts';
+import { type TomlTable, toToml } from '../../../lib/toml.ts';
+import { localFolder } from '../../../release/oci/reference.ts';
+import { k3sPaths } from './paths.ts';
+
+const head = `${ownMark}. Edits are lost when bke runs again.\n`;
+
+function yamlFile(value: unknown): string {
+  return `${head}${stringify(value, { lineWidth: 0, aliasDuplicateObjects: false })}`;
+}
+
+export interface K3sConfigOptions {
+  readonly hostname: string;
+  readonly hostIP: string;
+  readonly port: number;
+  readonly podCIDR: string;
+  readonly serviceCIDR: string;
+  readonly clusterDNS: string;
+  /** Public name of the pause image. */
+  readonly pauseImage: string;
+  /** File with the name servers for pods. */
+  readonly resolvConf: string;
+  /** As `name=value`. */
+  readonly kubeProxyArgs: readonly string[];
+}
+
+/** config.yaml: the options of `k3s server`, without their dashes. */
+export function k3sConfig(options: K3sConfigOptions): string {
+  return yamlFile({
+    'node-name': options.hostname,
+    'node-ip': options.hostIP,
+    'https-listen-port': options.port,
+    'tls-san': [...new Set([options.hostIP, options.hostname])],
+    'token-file': k3sPaths.token,
+    'write-kubeconfig-mode': '0600',
+    'cluster-cidr': options.podCIDR,
+    'service-cidr': options.serviceCIDR,
+    'cluster-dns': options.clusterDNS,
+    // One node: its pods need no tunnel to others.
+    'flannel-backend': 'host-gw',
+    // CoreDNS comes from the bundle, under the name it has there; the others are not needed by a cluster that only manages.
+    disable: ['coredns', 'local-storage', 'metrics-server', 'servicelb', 'traefik'],
+    'disable-helm-controller': true,
+    'disable-network-policy': true,
+    'disable-default-registry-endpoint': true,
+    'pause-image': options.pauseImage,
+    // Else K3s makes a file of its own that names a public server.
+    'resolv-conf': options.resolvConf,
+    'kubelet-arg': [`config=${k3sPaths.kubelet}`],
+    'kube-proxy-arg': options.kubeProxyArgs,
+  });
+}
+
+/**
+ * registries.yaml: every registry is taken from the local one, where the source registry is the first folder.
+ * @param local domain:port of the local registry
+ */
+export function k3sRegistries(mirrored: readonly string[], local: string): string {
+  const endpoint = [`https://${local}`];
+  const mirrors = mirrored
+    .filter((name) => name !== local)
+    .map((name) => [name, { endpoint, rewrite: { '^(.*)$': `${localFolder(name)}/$1` } }] as const);
+  return yamlFile({
+    // The last entry is for registries nobody thought of: the local one has nothing of them, and no other is asked.
+    mirrors: { ...Object.fromEntries(mirrors), '*': { endpoint } },
+    configs: { [local]: { tls: { ca_file: k3sPaths.ca } } },
+  });
+}
+
+/** Fields of the site win over those of K3s, which reads this file after its own. */
+export function k3sKubelet(settings: JsonObject): string {
+  return yamlFile({ apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration', ...settings });
+}
+
+/** Merged into the configuration that K3s renders (version 3). */
+export function k3sContainerd(settings: TomlTable): string {
+  return `${head}${toToml({ version: 3, ...settings })}`;
+}
