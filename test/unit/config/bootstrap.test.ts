@@ -93,6 +93,73 @@ describe('settings of init', () => {
   );
 });
 
+describe('addresses of pods and services', () => {
+  const problemsOf = (...layers: SettingsLayer[]) =>
+    problemLines(effectiveSettings([...layers, detected], ['10.0.0.5']).problems);
+  const network = (podCIDR?: string, serviceCIDR?: string) => ({ source: 'f', network: { podCIDR, serviceCIDR } });
+
+  it('are taken one by one, each from the first that names it', () => {
+    const { settings, sources } = effectiveSettings(
+      [network('10.1.0.0/16'), network('10.2.0.0/16', '10.3.0.0/24')],
+      [],
+    );
+    expect(settings.network).toEqual({ podCIDR: '10.1.0.0/16', serviceCIDR: '10.3.0.0/24' });
+    expect(sources).toMatchObject({ 'network.podCIDR': 'f', 'network.serviceCIDR': 'f' });
+    expect(problemsOf(network('10.1.0.0/16', '10.3.0.0/24'))).toEqual([]);
+  });
+
+  it.each<[string | undefined, string | undefined, string[]]>([
+    [
+      '10.1.0.0',
+      '10.2.0.0/33',
+      [
+        'f: network.podCIDR: 10.1.0.0 is no block of addresses like 10.96.0.0/16',
+        'f: network.serviceCIDR: 10.2.0.0/33 is no block of addresses like 10.96.0.0/16',
+      ],
+    ],
+    ['10.1.2.0/16', undefined, ['f: network.podCIDR: write 10.1.0.0/16 instead of 10.1.2.0/16']],
+    ['fd00::/48', undefined, ['f: network.podCIDR: fd00::/48 is IPv6, and only IPv4 is supported here']],
+    [
+      '10.1.0.0/25',
+      undefined,
+      ['f: network.podCIDR: 10.1.0.0/25 is too small: /24 or more, since every node takes 256 addresses of it'],
+    ],
+    ['10.0.0.0/7', undefined, ['f: network.podCIDR: 10.0.0.0/7 is too large: /8 at most']],
+    [
+      undefined,
+      '10.1.0.0/29',
+      ['f: network.serviceCIDR: 10.1.0.0/29 is too small: /28 or more, since Kubernetes takes no other sizes'],
+    ],
+    [undefined, '10.0.0.0/8', ['f: network.serviceCIDR: 10.0.0.0/8 is too large: /12 at most']],
+    ['100.64.0.0/10', undefined, ["f: network.podCIDR: 100.64.0.0/10 overlaps with the services' 100.73.0.0/16"]],
+    [undefined, '100.72.1.0/24', ["f: network.serviceCIDR: 100.72.1.0/24 overlaps with the pods' 100.72.0.0/16"]],
+  ])('%s and %s are refused with all that is wrong', (pods, services, expected) => {
+    expect(problemsOf(network(pods, services))).toEqual(expected);
+  });
+});
+
+describe('settings of the node', () => {
+  it('are taken part by part, each whole', () => {
+    const { settings, sources } = effectiveSettings(
+      [
+        { source: 'file', settings: { kubelet: { maxPods: 60 }, kubeadm: { ignorePreflightErrors: ['Swap'] } } },
+        {
+          source: 'the last init',
+          settings: { ...noNodeSettings, kubelet: { oomScoreAdj: 0 }, ignoreChecks: ['cpu'] },
+        },
+      ],
+      [],
+    );
+    expect(settings.settings).toEqual({
+      ...noNodeSettings,
+      kubelet: { maxPods: 60 },
+      kubeadm: { ignorePreflightErrors: ['Swap'] },
+      ignoreChecks: ['cpu'],
+    });
+    expect(sources).toMatchObject({ 'settings.kubelet': 'file', 'settings.ignoreChecks': 'the last init' });
+  });
+});
+
 describe('whom a port that is there twice is blamed on', () => {
   const problemsOf = (...layers: SettingsLayer[]) =>
     problemLines(effectiveSettings([...layers, detected], ['10.0.0.5']).problems);
@@ -172,6 +239,13 @@ describe('bootstrap.yaml', () => {
 
   it('may leave everything out but its kind', () => {
     expect(problems(head)).toEqual([]);
+    expect(
+      problems(`${head}spec: {bootstrap: docker, network: {podCidr: 10.0.0.0/8}, settings: {kubelet: 5}}\n`),
+    ).toEqual([
+      'b.yaml:3:19 spec.bootstrap: must be one of k3s, kubeadm or none, but is the text "docker"',
+      'b.yaml:3:37 spec.network.podCidr: there is no such field; did you mean podCIDR?',
+      'b.yaml:3:79 spec.settings.kubelet: must be a mapping, but is the number 5',
+    ]);
     expect(problems('')).toHaveLength(1);
   });
 });
