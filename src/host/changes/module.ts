@@ -43,8 +43,16 @@ async function kernelList(host: Host, file: string): Promise<string[]> {
   );
 }
 
+/** What shows that a kernel has it, also one whose lists are not on this host (a container's, or one built by hand). */
+const signs: Readonly<Record<string, (host: Host) => Promise<boolean>>> = {
+  overlay: async (host) => /\toverlay$/m.test((await host.files.read('/proc/filesystems'))?.toString() ?? ''),
+  br_netfilter: async (host) => (await host.files.stat('/proc/sys/net/bridge')) !== undefined,
+  nf_conntrack: async (host) => (await host.files.stat('/proc/sys/net/netfilter')) !== undefined,
+};
+
 async function isBuiltIn(host: Host, name: string): Promise<boolean> {
-  return (await kernelList(host, 'modules.builtin')).some((line) => nameIn(line) === plain(name));
+  const listed = (await kernelList(host, 'modules.builtin')).some((line) => nameIn(line) === plain(name));
+  return listed || ((await signs[plain(name)]?.(host)) ?? false);
 }
 
 /** All modules that modprobe loads before this one. */

@@ -1,11 +1,12 @@
 // containerd with runc, crictl and the CNI plugins on one host, pulling every image from the local registry only.
 import { readAsset } from '../../lib/assets.ts';
-import { BkeError } from '../../lib/errors.ts';
 import { fillTemplate } from '../../lib/template.ts';
 import { lastLine } from '../../lib/text.ts';
 import type { TomlTable } from '../../lib/toml.ts';
 import type { Task, TaskScope } from '../task.ts';
+import { hasUnifiedCgroups } from './cgroups.ts';
 import { containerdConfig, containerdPaths, crictlConfig, hostsToml } from './containerd-config.ts';
+import { crictl, pullFailed, pullImage } from './images.ts';
 import { installPrograms, linkPrograms, type ProgramArtifact, programFolder, restartKey } from './programs.ts';
 
 export interface ContainerRuntimeParameters {
@@ -29,7 +30,6 @@ export interface RegistryCa {
 }
 
 const unitName = 'containerd.service';
-const crictl = '/usr/local/bin/crictl';
 
 /** Directories that containerd, the kubelet and network programs fill. */
 export const runtimeZones = [
@@ -108,11 +108,6 @@ async function writeConfiguration(
   return config;
 }
 
-/** systemd manages the only tree there is with cgroup v2; with v1 a second writer is no fault, and cgroupfs works on every such system. */
-async function hasUnifiedCgroups(scope: TaskScope): Promise<boolean> {
-  return (await scope.host.files.stat('/sys/fs/cgroup/cgroup.controllers')) !== undefined;
-}
-
 /** Plain files, not links: network programs that run in containers see /opt/cni/bin, but nothing that a link in it leads to. */
 async function installCniPlugins(scope: TaskScope, artifact: ProgramArtifact): Promise<void> {
   await installPrograms(scope, artifact);
@@ -166,31 +161,14 @@ export const pullProofTask: Task<PullProofParameters, RegistryLook> = {
     const missing = scope.dryRun ? [] : await missingParts();
     if (missing.length > 0) throw pullFailed(scope, parameters, missing.join('; '));
     // containerd asks the registry by all the ways of a pull also for what it has; nothing changes then.
-    if (present) await pull(scope, parameters);
-    else await scope.act(`pull ${image} from ${registryHost}`, () => pull(scope, parameters));
+    if (present) await pullImage(scope, parameters);
+    else await scope.act(`pull ${image} from ${registryHost}`, () => pullImage(scope, parameters));
   },
 };
-
-async function pull(scope: TaskScope, parameters: PullProofParameters): Promise<void> {
-  const argv = [crictl, 'pull', parameters.image] as const;
-  const result = await scope.host.run(argv, { timeoutMs: 4 * 60_000, signal: scope.signal });
-  if (result.exitCode !== 0) throw pullFailed(scope, parameters, lastLine(result.stderr));
-}
 
 /** Asks only, so that a dry run may do it too; on its first run there is no crictl yet. */
 async function hasImage(scope: TaskScope, image: string): Promise<boolean> {
   if ((await scope.host.files.stat(crictl)) === undefined) return false;
   const result = await scope.host.run([crictl, 'inspecti', '-q', image], { timeoutMs: 15_000 });
   return result.exitCode === 0;
-}
-
-function pullFailed(scope: TaskScope, parameters: PullProofParameters, why: string): BkeError {
-  return new BkeError(
-    'BKE_PULL_FAILED',
-    `${parameters.image} cannot be pulled from ${parameters.registryHost}: ${why}`,
-    {
-      host: scope.host.name,
-      hint: `See journalctl -u ${unitName} and journalctl -u bke-registry, then run the same command again.`,
-    },
-  );
 }

@@ -1,0 +1,54 @@
+// What Kubernetes needs of a host's kernel and hosts file, before any of its programs.
+import type { Task, TaskScope } from '../task.ts';
+
+export interface EnvironmentParameters {
+  /** Name of the node. */
+  readonly nodeName: string;
+  readonly nodeIP: string;
+}
+
+/** overlay: containers' file systems. br_netfilter: rules for what crosses a bridge of pods. nf_conntrack: what kube-proxy sets limits of. */
+const modules = ['overlay', 'br_netfilter', 'nf_conntrack'];
+const modulesFile = '/etc/modules-load.d/bke-node.conf';
+const kernelValues: Readonly<Record<string, string>> = {
+  'net.bridge.bridge-nf-call-iptables': '1',
+  'net.bridge.bridge-nf-call-ip6tables': '1',
+  'net.ipv4.ip_forward': '1',
+};
+/** Files are read in the order of their names, and many systems' own list (99-sysctl.conf) turns forwarding off. */
+const kernelValuesFile = '/etc/sysctl.d/99-zz-bke-node.conf';
+
+export const environmentTask: Task<EnvironmentParameters> = {
+  name: 'node/environment',
+  title: () => 'Kernel modules, kernel values and the name of the node',
+  timeoutMs: 2 * 60_000,
+  run: async (scope, parameters) => {
+    await loadModules(scope);
+    await setKernelValues(scope);
+    await nameNode(scope, parameters);
+  },
+};
+
+async function loadModules(scope: TaskScope): Promise<void> {
+  const text = `# Written by bke: what Kubernetes needs.\n${modules.join('\n')}\n`;
+  await scope.apply({ kind: 'file', path: modulesFile, mode: 0o644, content: { text } });
+  for (const name of modules) await scope.apply({ kind: 'module', name });
+}
+
+async function setKernelValues(scope: TaskScope): Promise<void> {
+  const lines = Object.entries(kernelValues).map(([name, value]) => `${name} = ${value}\n`);
+  const text = `# Written by bke: what Kubernetes needs.\n${lines.join('')}`;
+  await scope.apply({ kind: 'file', path: kernelValuesFile, mode: 0o644, content: { text } });
+  for (const [name, value] of Object.entries(kernelValues)) await scope.apply({ kind: 'sysctl', name, value });
+}
+
+/** kubeadm looks the name up, and waits ten seconds for a name server where it finds nothing. What the host has for it already stays. */
+async function nameNode(scope: TaskScope, { nodeName, nodeIP }: EnvironmentParameters): Promise<void> {
+  const hosts = (await scope.host.files.read('/etc/hosts'))?.toString('latin1') ?? '';
+  const others = hosts.split('\n').filter((line) => !line.includes('# bke: '));
+  const named = others.some((line) => {
+    const [, ...names] = (line.split('#', 1)[0] ?? '').trim().split(/\s+/);
+    return names.some((name) => name.toLowerCase() === nodeName.toLowerCase());
+  });
+  if (!named) await scope.apply({ kind: 'hosts-entry', address: nodeIP, names: [nodeName] });
+}
