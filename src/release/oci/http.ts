@@ -2,11 +2,10 @@
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import { Agent, request } from 'node:https';
 import type { Readable } from 'node:stream';
-import { getSystemErrorMap } from 'node:util';
 import { pipeline } from 'node:stream/promises';
 import { BkeError } from '../../lib/errors.ts';
+import { certificateFault, isNoTls, networkFault } from '../../lib/network-fault.ts';
 import { tlsTrust } from '../../lib/tls-trust.ts';
-import { errorField } from '../../lib/thrown.ts';
 
 export interface Exchange {
   readonly method: string;
@@ -65,55 +64,20 @@ function sourceFault(error: unknown, url: URL): unknown {
   return error instanceof Error ? namingFault(error, url) : error;
 }
 
-const certificateFaults: Readonly<Record<string, string>> = {
-  CERT_HAS_EXPIRED: 'its certificate has expired',
-  CERT_NOT_YET_VALID: 'its certificate is not valid yet; compare the clocks',
-  ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for other names',
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is signed by itself and not trusted',
-  SELF_SIGNED_CERT_IN_CHAIN: 'its certificate comes from a CA that is not trusted',
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'its certificate comes from a CA that is not trusted',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate comes from a CA that is not trusted',
-};
-
-const networkCodes = new Set([
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'ECONNABORTED',
-  'EPIPE',
-  'ETIMEDOUT',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'EAI_AGAIN',
-  'ENOTFOUND',
-  'ERR_STREAM_PREMATURE_CLOSE',
-  'ERR_SSL_DECRYPTION_FAILED_OR_BAD_RECORD_MAC',
-]);
-
 /** Anything that is no fault of the connection comes back as it is. */
 export function namingFault(error: Error, url: URL): Error {
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
-  const certificate = certificateFaults[code];
+  const certificate = certificateFault(error);
   if (certificate !== undefined) {
     return new BkeError('BKE_REGISTRY_TLS', `${url.host} cannot be trusted: ${certificate}`, {
       cause: error,
       hint: 'Give the certificate of its CA, or correct the address.',
     });
   }
-  if (code === 'EPROTO' || code === 'ERR_SSL_WRONG_VERSION_NUMBER' || code === 'ERR_SSL_PACKET_LENGTH_TOO_LONG') {
+  if (isNoTls(error)) {
     return new BkeError('BKE_REGISTRY_TLS', `${url.host} does not speak TLS: a plain HTTP port?`, { cause: error });
   }
-  if (networkCodes.has(code)) return new NetworkError(`${url.host}: ${reasonOf(error, code, url)}`, { cause: error });
-  return error;
-}
-
-/** In words; the address that did not answer is told where it is not the one that was asked for: a proxy's. */
-function reasonOf(error: Error, code: string, url: URL): string {
-  if (code === 'ENOTFOUND') return 'no such host name is known here';
-  const errno = errorField(error, 'errno');
-  const words = typeof errno === 'number' ? getSystemErrorMap().get(errno)?.[1] : undefined;
-  if (words === undefined) return error.message;
-  const address = `${String(errorField(error, 'address'))}:${String(errorField(error, 'port'))}`;
-  return error.message.includes(address) && address !== url.host ? `${words} (${address})` : words;
+  const network = networkFault(error, url.host);
+  return network === undefined ? error : new NetworkError(`${url.host}: ${network}`, { cause: error });
 }
 
 /** Lets the connection be used again. */
