@@ -5,7 +5,7 @@ import type { InputReader } from '../../lib/input.ts';
 import { type Bundle, openBundle } from '../../release/bundle/open.ts';
 import type { Platform } from '../../release/platforms.ts';
 import type { BootstrapChoice } from '../../config/bootstrap.ts';
-import { missingForK3s } from '../../tasks/bootstrap-cluster/k3s/k3s.ts';
+import { k3sMissing, missingForK3s } from '../../tasks/bootstrap-cluster/k3s/k3s.ts';
 import { missingForKubeadm } from '../../tasks/bootstrap-cluster/kubeadm/kubeadm.ts';
 import { missingForManagement } from '../../tasks/cluster-api/phases.ts';
 import { contentOf, missingForServices, type WantedContent } from '../../tasks/services/content.ts';
@@ -64,8 +64,10 @@ function bundleNeeded(): BkeError {
 /** @throws BkeError BKE_ARTIFACT_MISSING that lists everything this host would miss. */
 function refuseIncomplete({ bundle, catalogue }: ContentRecord, request: ContentRequest): void {
   const { path, platform, bootstrap } = request;
-  const missing = missingFor({ catalogue, platform }, request);
+  const { cluster, others } = missingFor({ catalogue, platform }, request);
+  const missing = [...new Set([...others, ...cluster])];
   if (missing.length === 0) return;
+  if (bootstrap === 'k3s' && others.length === 0) throw k3sMissing(cluster);
   const what = path ?? `what was loaded before (${bundle.name} ${bundle.version})`;
   const purpose = bootstrap === 'none' ? 'the local services' : `a bootstrap cluster by ${bootstrap}`;
   throw new BkeError('BKE_ARTIFACT_MISSING', `${what} lacks, for ${purpose} on ${platform}:`, {
@@ -74,11 +76,19 @@ function refuseIncomplete({ bundle, catalogue }: ContentRecord, request: Content
   });
 }
 
-function missingFor(content: WantedContent, { bootstrap, bkeVersion }: ContentRequest): string[] {
+interface Missing {
+  readonly cluster: readonly string[];
+  /** Whatever makes the cluster. */
+  readonly others: readonly string[];
+}
+
+function missingFor(content: WantedContent, { bootstrap, bkeVersion }: ContentRequest): Missing {
   const services = missingForServices(content, bootstrap !== 'k3s');
-  if (bootstrap === 'none') return services;
-  const cluster = bootstrap === 'k3s' ? missingForK3s(content) : missingForKubeadm(content);
-  return [...new Set([...services, ...cluster, ...missingForManagement({ ...content, bkeVersion })])];
+  if (bootstrap === 'none') return { cluster: [], others: services };
+  return {
+    cluster: bootstrap === 'k3s' ? missingForK3s(content) : missingForKubeadm(content),
+    others: [...services, ...missingForManagement({ ...content, bkeVersion })],
+  };
 }
 
 function wayOut(bootstrap: BootstrapChoice): string {

@@ -36,8 +36,8 @@ export interface WantedContent {
 export function missingForServices({ catalogue, platform }: WantedContent, runtime: boolean): string[] {
   const names: readonly ProgramName[] = runtime ? ['registry', ...runtimePrograms] : ['registry'];
   const programs = names.filter((name) => findProgram({ catalogue, platform }, name) === undefined);
-  const lines = programs.map((name) => `the program ${name}`);
-  return runtime && findPause({ catalogue, platform }) === undefined ? [...lines, 'a pause image'] : lines;
+  const lines = programs.map((name) => `program ${name}`);
+  return runtime && findPause({ catalogue, platform }) === undefined ? [...lines, 'image pause'] : lines;
 }
 
 /** A program in the local file repository, in the newest version there is. @param filesDir folder of the file repository */

@@ -112,14 +112,14 @@ describe('what init needs of a bundle', () => {
   it('says everything that is missing, for the platform of the host', () => {
     const little = [file('registry', '1'), image('x.io/pause-like:1')];
     expect(missingForServices(of(little), true)).toEqual([
-      'the program containerd',
-      'the program runc',
-      'the program crictl',
-      'the program cni-plugins',
-      'a pause image',
+      'program containerd',
+      'program runc',
+      'program crictl',
+      'program cni-plugins',
+      'image pause',
     ]);
     expect(missingForServices(of(little), false)).toEqual([]);
-    expect(missingForServices(of(all, 'linux/arm64'), false)).toEqual(['the program registry']);
+    expect(missingForServices(of(all, 'linux/arm64'), false)).toEqual(['program registry']);
   });
 
   it('tells other content apart by digest', () => {
