@@ -1,12 +1,12 @@
-// Builds dist/bke-linux-<arch>: one bundle (esbuild) -> Node single executable application, for amd64 and arm64 on any of the two.
+// Builds dist/bke-linux-<arch>: chunks (esbuild) -> Node single executable application, for amd64 and arm64 on any of the two.
 import { createHash } from 'node:crypto';
 import { chmod, copyFile, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { build, type Plugin } from 'esbuild';
 import { execa } from 'execa';
 import { bundledAssets } from './assets.ts';
 import { writeNotice } from './notice.ts';
+import { buildProgram, programAssets, sameEveryTime } from './program.ts';
 
 const root = join(import.meta.dirname, '..');
 const architectures = { amd64: 'x64', arm64: 'arm64' } as const;
@@ -40,48 +40,7 @@ async function nodeBase(architecture: Architecture, cache: string): Promise<stri
   return binary;
 }
 
-/** One CommonJS file: ESM output of ssh2 fails on `__dirname`, and a SEA main is CommonJS. Dynamic imports stay lazy inside it. */
-async function bundleSource(out: string, version: string): Promise<void> {
-  const result = await build({
-    entryPoints: [join(root, 'bin/bke.ts')],
-    outfile: out,
-    bundle: true,
-    platform: 'node',
-    target: 'node24',
-    format: 'cjs',
-    minifySyntax: true,
-    minifyWhitespace: true,
-    keepNames: true,
-    legalComments: 'none',
-    external: ['cpu-features'],
-    loader: { '.node': 'empty' },
-    define: { BKE_VERSION: JSON.stringify(version), 'import.meta.url': 'BKE_MAIN_URL' },
-    banner: { js: "const BKE_MAIN_URL = require('node:url').pathToFileURL(process.execPath).href;" },
-    supported: { 'top-level-await': true },
-    plugins: [topLevelAwaitEntry],
-    metafile: true,
-    logLevel: 'warning',
-  });
-  await writeNotice(result.metafile, join(root, 'dist/NOTICE'));
-}
-
-/** The entry awaits main() at top level, which CommonJS can't: the binary starts it through a promise instead. */
-const topLevelAwaitEntry: Plugin = {
-  name: 'entry',
-  setup(setup) {
-    setup.onLoad({ filter: /bin\/bke\.ts$/ }, async (args) => {
-      const source = await readFile(args.path, 'utf8');
-      const contents = source.replace(
-        /process\.exitCode = await main\((.*)\);/,
-        'main($1).then((code) => { process.exitCode = code; });',
-      );
-      if (contents === source) throw new Error('bin/bke.ts no longer ends with `process.exitCode = await main(…);`');
-      return { contents, loader: 'ts' };
-    });
-  },
-};
-
-async function buildBinary(architecture: Architecture, bundle: string, work: string, cache: string): Promise<string> {
+async function buildBinary(architecture: Architecture, work: string, cache: string): Promise<string> {
   const base = await nodeBase(architecture, cache);
   const host = process.arch === architectures[architecture];
   const config = join(work, `sea-${architecture}.json`);
@@ -89,18 +48,22 @@ async function buildBinary(architecture: Architecture, bundle: string, work: str
   await writeFile(
     config,
     JSON.stringify({
-      main: bundle,
+      // Relative: the blob holds this path, and two builds shall be alike.
+      main: 'main.cjs',
       output: blob,
       disableExperimentalSEAWarning: true,
       useSnapshot: false,
-      // V8 code cache is only valid for the architecture that made it.
+      // Of the loader: without it, NODE_COMPILE_CACHE would make Node write one.
       useCodeCache: host,
       // NODE_OPTIONS must not reach a program that runs as root.
       execArgvExtension: 'none',
-      assets: await bundledAssets(root),
+      assets: { ...(await bundledAssets(root)), ...(await programAssets(work, host)) },
     }),
   );
-  await execa(process.execPath, ['--experimental-sea-config', config], { stderr: 'inherit' });
+  await execa(process.execPath, [...sameEveryTime, '--experimental-sea-config', config], {
+    cwd: work,
+    stderr: 'inherit',
+  });
   const out = join(root, `dist/bke-linux-${architecture}`);
   const staged = join(work, `bke-linux-${architecture}`);
   await copyFile(base, staged);
@@ -122,16 +85,15 @@ async function buildBinary(architecture: Architecture, bundle: string, work: str
   return out;
 }
 
-const { version }: { version: string } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
 const wanted = process.argv.slice(2);
 const targets = (['amd64', 'arm64'] as const).filter((a) => wanted.length === 0 || wanted.includes(a));
 const cache = join(process.env['BKE_CACHE'] ?? join(process.env['HOME'] ?? '/root', '.cache/bke'), 'node');
 const work = await mkdtemp(join(tmpdir(), 'bke-build-'));
 try {
   await mkdir(join(root, 'dist'), { recursive: true });
-  const bundle = join(work, 'bke.cjs');
-  await bundleSource(bundle, version);
-  for (const target of targets) console.log(await buildBinary(target, bundle, work, cache));
+  const metafile = await buildProgram(root, work);
+  await writeNotice(metafile, join(root, 'dist/NOTICE'));
+  for (const target of targets) console.log(await buildBinary(target, work, cache));
 } finally {
   await rm(work, { recursive: true });
 }

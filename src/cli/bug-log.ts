@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { redactUrlLogins } from '../lib/redact.ts';
+import { withSourcePositions } from '../lib/source-positions.ts';
 import { makeOperationsDirectory } from '../operations/state-dir.ts';
 
 export interface BugReport {
@@ -20,7 +21,7 @@ export async function saveBugLog(directory: string, report: BugReport): Promise<
     `bke ${report.version}, node ${process.versions.node}, ${process.platform}/${process.arch}`,
     `time: ${report.now.toISOString()}`,
     `command: bke ${report.argv.join(' ')}`,
-    inspect(report.error, { depth: 4, breakLength: 120, maxStringLength: 4096 }),
+    await trace(report.error),
   ].join('\n');
   try {
     await makeOperationsDirectory(directory);
@@ -29,4 +30,10 @@ export async function saveBugLog(directory: string, report: BugReport): Promise<
   } catch {
     return undefined;
   }
+}
+
+/** Places in the source where they can be had; the trace itself matters more. */
+async function trace(error: unknown): Promise<string> {
+  const text = inspect(error, { depth: 4, breakLength: 120, maxStringLength: 4096 });
+  return withSourcePositions(text).catch(() => text);
 }

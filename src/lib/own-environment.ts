@@ -1,7 +1,6 @@
 // Variables meant for Node.js have no business in the binary: it starts itself again without them, as the same process.
 import { accessSync, constants } from 'node:fs';
 import { isSea } from 'node:sea';
-import { stopCoverage } from 'node:v8';
 
 /**
  * Coverage and compile-cache folders, more CA certificates, no verification of TLS, …: all of them, also those of a later Node. Does not return
@@ -12,8 +11,8 @@ export function restartWithoutNodeVariables(): void {
   if (foreign.length === 0 || !isSea()) return;
   const env = { ...process.env };
   for (const name of foreign) delete env[name];
-  // Coverage that runs would be written when this program ends, by execve too.
-  stopCoverage();
+  // Coverage that runs would be written when this program ends, by execve too. (Other starts are spared the module.)
+  process.getBuiltinModule('node:v8').stopCoverage();
   process.execve?.(ownFile(), [process.argv0, ...process.argv.slice(2)], env);
 }
 
