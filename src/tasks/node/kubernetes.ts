@@ -31,6 +31,10 @@ export const kubernetesZones = [
   '/usr/libexec/kubernetes',
 ];
 
+/** What pods of every node take from their host: the kubelet makes those that are missing, and nobody takes them away again. */
+const mountedDirectories = ['/lib/modules', '/etc/ssl/certs'];
+const mountedFile = '/run/xtables.lock';
+
 export const kubernetesTask: Task<KubernetesParameters> = {
   name: 'node/kubernetes',
   title: ({ kubelet }) => `kubeadm, kubelet and kubectl ${kubelet.version}`,
@@ -40,6 +44,7 @@ export const kubernetesTask: Task<KubernetesParameters> = {
 
 async function runKubernetes(scope: TaskScope, parameters: KubernetesParameters): Promise<void> {
   for (const path of kubernetesZones) await scope.apply({ kind: 'zone', path });
+  await makeMounted(scope);
   const programs = await installNodePrograms(scope, parameters);
   await linkPrograms(scope, programs);
   await setKernelValues(scope, parameters.settings);
@@ -54,6 +59,16 @@ async function runKubernetes(scope: TaskScope, parameters: KubernetesParameters)
     running: 'others',
     restartKey: restartKey(parameters.kubelet.digest, ...configuration),
   });
+}
+
+async function makeMounted(scope: TaskScope): Promise<void> {
+  const isMissing = async (path: string): Promise<boolean> => (await scope.host.files.stat(path)) === undefined;
+  for (const path of mountedDirectories) {
+    if (await isMissing(path)) await scope.apply({ kind: 'directory', path, mode: 0o755 });
+  }
+  if (await isMissing(mountedFile)) {
+    await scope.apply({ kind: 'file', path: mountedFile, mode: 0o644, content: { text: '' } });
+  }
 }
 
 async function installNodePrograms(scope: TaskScope, { kubeadm, kubelet, kubectl }: KubernetesParameters) {

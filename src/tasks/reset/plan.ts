@@ -20,7 +20,7 @@ import {
   resetScopes,
   type Selection,
 } from './reset-plan.ts';
-import { ownMounts, ownNetwork, podProcesses, runtimeResources } from './select.ts';
+import { inUndoOrder, ownMounts, ownNetwork, podProcesses, runtimeResources } from './select.ts';
 
 const volumes = volumePaths.map(({ path }) => path);
 
@@ -114,8 +114,8 @@ function networkItems(state: HostState): PlanItem[] {
 
 /** Others' containers live in the containerd bke installed: it stays with all it needs. */
 function splitRuntime(input: PlanInput): { resources: LedgerResource[]; heldBack: Left[] } {
-  const { selected } = input.ledger;
-  if (!keepsRuntime(input)) return { resources: [...selected], heldBack: [] };
+  const selected = inUndoOrder(input.ledger.selected);
+  if (!keepsRuntime(input)) return { resources: selected, heldBack: [] };
   const containers = input.state.foreignContainers;
   const held = runtimeResources(selected);
   const namespace = containers[0]?.split('/')[0] ?? '';

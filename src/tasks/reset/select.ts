@@ -141,3 +141,21 @@ export function runtimeResources(resources: readonly LedgerResource[]): Set<Ledg
   );
   return new Set([...held, ...above]);
 }
+
+/** Last made first; only a directory in a zone goes right after the zone: until then it has what others put in. */
+export function inUndoOrder(resources: readonly LedgerResource[]): LedgerResource[] {
+  const isHeldBy = (directory: LedgerResource, { record: { last } }: LedgerResource): boolean =>
+    last.kind === 'zone' && isWithin(changePath(directory.record.last) ?? '', last.path);
+  let held: LedgerResource[] = [];
+  const ordered: LedgerResource[] = [];
+  for (const [index, resource] of resources.entries()) {
+    const isDirectory = resource.record.last.kind === 'directory';
+    if (isDirectory && resources.slice(index + 1).some((later) => isHeldBy(resource, later))) {
+      held.push(resource);
+      continue;
+    }
+    ordered.push(resource, ...held.filter((directory) => isHeldBy(directory, resource)));
+    held = held.filter((directory) => !isHeldBy(directory, resource));
+  }
+  return ordered;
+}

@@ -1,0 +1,82 @@
+// `kubeadm init`, so that it can be ended anywhere and run again: what is finished is seen in the cluster itself, what is half done is gone on with.
+import type { Host } from '../../../host/host.ts';
+import { removeTree } from '../../../host/changes/remove-tree.ts';
+import { isUp, readUnit, systemctl } from '../../../host/systemd.ts';
+import { BkeError } from '../../../lib/errors.ts';
+import type { TaskScope } from '../../task.ts';
+import { withCluster } from '../client.ts';
+import { waitForApi } from '../ready.ts';
+import { isFinished, joinTokens, progressOf } from './cluster-state.ts';
+import { runKubeadm } from './run.ts';
+import { kubeadmPaths, kubeconfigFiles, kubeletUnit, manifestFiles } from './paths.ts';
+
+export interface InitOptions {
+  readonly nodeName: string;
+  /** Text of kubeadm's configuration. */
+  readonly config: string;
+}
+
+/** A host that was just started has its API server back within this time. */
+const answerMs = 60_000;
+
+export async function initCluster(scope: TaskScope, options: InitOptions): Promise<void> {
+  const { host } = scope;
+  await scope.apply({ kind: 'file', path: kubeadmPaths.config, mode: 0o600, content: { text: options.config } });
+  const begun = (await progressOf(host)) === 'begun';
+  if (begun) await startKubelet(scope);
+  if (!begun || !(await finished(scope, options.nodeName))) {
+    const what = begun ? 'go on with the kubeadm init that was interrupted' : 'run kubeadm init';
+    await scope.act(what, async () => {
+      if (!begun) await clearAttempt(host);
+      await runInit(scope, begun);
+    });
+  }
+  await removeTokens(scope);
+}
+
+/** Only kubeadm starts it for the first time; somebody may have stopped it since. */
+async function startKubelet(scope: TaskScope): Promise<void> {
+  if (isUp(await readUnit(scope.host, kubeletUnit))) return;
+  await scope.act('start kubelet.service', () => systemctl(scope.host, 'start', kubeletUnit));
+}
+
+async function finished(scope: TaskScope, nodeName: string): Promise<boolean> {
+  const { host } = scope;
+  if ((await host.files.stat(kubeadmPaths.kubeconfig)) === undefined) return false;
+  return withCluster(host, kubeadmPaths.kubeconfig, async (client) => {
+    try {
+      await waitForApi(scope, client, { unit: kubeletUnit, timeoutMs: answerMs });
+      return await isFinished(client, nodeName);
+    } catch (thrown) {
+      // kubeadm brings back what does not answer.
+      if (thrown instanceof BkeError && awayCodes.has(thrown.code)) return false;
+      throw thrown;
+    }
+  });
+}
+
+const awayCodes = new Set<string>(['BKE_TIMEOUT', 'BKE_KUBE_UNREACHABLE', 'BKE_KUBE_FAILED']);
+
+/** Before the kubelet ran nothing can have been stored: kubeadm's files may be cut off, and it makes them anew. They are bke's own (checkHost). */
+async function clearAttempt(host: Host): Promise<void> {
+  await removeTree(host, kubeadmPaths.pki);
+  for (const path of [...manifestFiles, ...kubeconfigFiles]) await host.files.remove(path);
+}
+
+/** Every phase of kubeadm takes what is there already; only its preflight refuses it. */
+async function runInit(scope: TaskScope, again: boolean): Promise<void> {
+  const skipped = ['addon/coredns', 'show-join-command', ...(again ? ['preflight'] : [])];
+  await runKubeadm(scope, ['init', `--skip-phases=${skipped.join(',')}`, '--skip-token-print']);
+}
+
+/** Nobody joins this cluster. */
+async function removeTokens(scope: TaskScope): Promise<void> {
+  if ((await scope.host.files.stat(kubeadmPaths.kubeconfig)) === undefined) return;
+  await withCluster(scope.host, kubeadmPaths.kubeconfig, async (client) => {
+    const tokens = await joinTokens(client);
+    if (tokens.length === 0) return;
+    await scope.act('delete the token for joining that kubeadm makes', async () => {
+      for (const key of tokens) await client.delete(key);
+    });
+  });
+}

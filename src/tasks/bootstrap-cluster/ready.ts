@@ -1,0 +1,117 @@
+// Waits until a bootstrap cluster works: its API server answers, its node is ready, its DNS runs. Whatever it was made by.
+import type { KubeClient, KubeObject, ListOptions } from '../../kube/client.ts';
+import { fieldAt, listAt, numberAt, textAt } from '../../kube/fields.ts';
+import { BkeError } from '../../lib/errors.ts';
+import type { Wait } from '../../operations/scope.ts';
+import type { TaskScope } from '../task.ts';
+import { withCluster } from './client.ts';
+
+export interface ReadyOptions {
+  readonly kubeconfig: string;
+  readonly nodeName: string;
+  /** Whose log tells what the node waits for, e.g. kubelet.service. */
+  readonly unit: string;
+}
+
+type Answer = Awaited<ReturnType<Wait['probe']>>;
+const ready: Answer = { ready: true };
+const notReady = (cause: string): Answer => ({ ready: false, cause });
+
+const limitMs = 5 * 60_000;
+
+/** @throws BkeError BKE_TIMEOUT that names what is not ready and why, in the system's own words */
+export async function waitForCluster(scope: TaskScope, { kubeconfig, nodeName, unit }: ReadyOptions): Promise<void> {
+  if (scope.dryRun) return;
+  await withCluster(scope.host, kubeconfig, async (client) => {
+    const wait = (what: string, next: string, probe: () => Promise<Answer>): Promise<void> =>
+      scope.wait({ for: what, timeoutMs: limitMs, intervalMs: 500, next, probe: unlessAway(probe) });
+    await waitForApi(scope, client, { unit, timeoutMs: limitMs });
+    await wait(`node ${nodeName} to be ready`, `journalctl -u ${unit}`, () => probeNode(client, nodeName));
+    const dns = `kubectl --kubeconfig ${kubeconfig} -n kube-system describe pods -l k8s-app=kube-dns`;
+    await wait('the cluster DNS to run', dns, () => probeDns(client));
+  });
+}
+
+/** @throws BkeError BKE_TIMEOUT with what was in the way */
+export async function waitForApi(
+  scope: TaskScope,
+  client: KubeClient,
+  { unit, timeoutMs }: { readonly unit: string; readonly timeoutMs: number },
+): Promise<void> {
+  const probe = unlessAway(async () => {
+    await client.request('GET', '/readyz', { timeoutMs: 5000 });
+    return ready;
+  });
+  const next = `crictl ps -a; journalctl -u ${unit}`;
+  await scope.wait({ for: 'the API server to be ready', timeoutMs, intervalMs: 500, next, probe });
+}
+
+/** A server that is not there yet, or not done with its start, is waited for; any other answer ends the wait. */
+function unlessAway(probe: () => Promise<Answer>): () => Promise<Answer> {
+  return async () => {
+    try {
+      return await probe();
+    } catch (thrown) {
+      if (!isAway(thrown)) throw thrown;
+      return notReady(thrown.message);
+    }
+  };
+}
+
+const awayCodes = new Set<string>(['BKE_KUBE_UNREACHABLE', 'BKE_KUBE_FAILED']);
+
+function isAway(thrown: unknown): thrown is BkeError {
+  return thrown instanceof BkeError && awayCodes.has(thrown.code);
+}
+
+async function probeNode(client: KubeClient, name: string): Promise<Answer> {
+  const node = await client.get({ apiVersion: 'v1', kind: 'Node', name });
+  if (node === undefined) return notReady(`the kubelet has not registered the node ${name} yet`);
+  const condition = conditionOf(node, 'Ready');
+  if (textAt(condition, 'status') === 'True') return ready;
+  return notReady(textAt(condition, 'message') ?? textAt(condition, 'reason') ?? 'it tells no condition yet');
+}
+
+const dns = { apiVersion: 'apps/v1', kind: 'Deployment', namespace: 'kube-system', name: 'coredns' };
+
+async function probeDns(client: KubeClient): Promise<Answer> {
+  const deployment = await client.get(dns);
+  if (deployment === undefined) return notReady('there is no Deployment kube-system/coredns yet');
+  if (isRolledOut(deployment)) return ready;
+  const reason = await podsTrouble(client, { namespace: dns.namespace, labelSelector: 'k8s-app=kube-dns' });
+  return notReady(reason ?? textAt(conditionOf(deployment, 'Available'), 'message') ?? 'its pods are being made');
+}
+
+/** All of what is wanted, and of the newest specification. */
+function isRolledOut(deployment: KubeObject): boolean {
+  const wanted = numberAt(deployment, 'spec', 'replicas') ?? 1;
+  const seen = numberAt(deployment, 'status', 'observedGeneration') ?? 0;
+  const available = numberAt(deployment, 'status', 'availableReplicas') ?? 0;
+  const updated = numberAt(deployment, 'status', 'updatedReplicas') ?? 0;
+  return seen >= (deployment.metadata.generation ?? 0) && updated >= wanted && available >= wanted;
+}
+
+/** Why the first of these pods that does not run does not. */
+export async function podsTrouble(client: Pick<KubeClient, 'list'>, options: ListOptions): Promise<string | undefined> {
+  const { items } = await client.list({ apiVersion: 'v1', kind: 'Pod' }, options);
+  return items.flatMap((pod) => podTrouble(pod) ?? [])[0];
+}
+
+/** Why a pod does not run: what its containers wait for, else what it is not yet. */
+function podTrouble(pod: KubeObject): string | undefined {
+  for (const status of listAt(pod, 'status', 'containerStatuses')) {
+    const state = fieldAt(status, 'state');
+    const why = fieldAt(state, 'waiting') ?? fieldAt(state, 'terminated');
+    const reason = textAt(why, 'reason');
+    if (reason !== undefined)
+      return `${pod.metadata.name}: ${[reason, textAt(why, 'message')].filter(Boolean).join(': ')}`;
+  }
+  const open = listAt(pod, 'status', 'conditions').find(
+    (condition) => textAt(condition, 'status') === 'False' && textAt(condition, 'message') !== undefined,
+  );
+  return open === undefined ? undefined : `${pod.metadata.name}: ${textAt(open, 'message') ?? ''}`;
+}
+
+function conditionOf(object: KubeObject, type: string): unknown {
+  return listAt(object, 'status', 'conditions').find((condition) => textAt(condition, 'type') === type);
+}
