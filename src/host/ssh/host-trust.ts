@@ -1,9 +1,9 @@
 // Decides whether a host's key may be trusted: the target's own hostKeys first, else known_hosts. No credential is sent before that.
-import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { BkeError } from '../../lib/errors.ts';
+import { fingerprintOf, keyType, parseHostKey } from '../../lib/ssh-public-key.ts';
 import { errorField, toError } from '../../lib/thrown.ts';
-import { type KnownHostEntry, entryMatches, keyBlob, keyType, lookupName, parseKnownHosts } from './known-hosts.ts';
+import { type KnownHostEntry, entryMatches, lookupName, parseKnownHosts } from './known-hosts.ts';
 import type { HostKey, SshTarget } from './target.ts';
 
 /** A key that is known for the host, and where that is written. */
@@ -33,8 +33,7 @@ export interface HostTrust {
 }
 
 export function hostKeyOf(blob: Buffer): HostKey {
-  const hash = createHash('sha256').update(blob).digest('base64').replaceAll('=', '');
-  return { type: keyType(blob) ?? 'unknown', fingerprint: `SHA256:${hash}`, blob };
+  return { type: keyType(blob) ?? 'unknown', fingerprint: fingerprintOf(blob), blob };
 }
 
 /** The line to add to a known_hosts file for a key that was accepted. */
@@ -69,14 +68,8 @@ function pinnedTrust(target: SshTarget): HostTrust {
 
 function pinnedKey(target: SshTarget, text: string, index: number): KnownKey {
   const where = `ssh.hostKeys of ${target.name}`;
-  const trimmed = text.trim();
-  const fingerprint = /^SHA256:[A-Za-z0-9+/]{43}=?$/.exec(trimmed)?.[0].replace('=', '');
-  if (fingerprint !== undefined) return { fingerprint, type: undefined, where };
-  const fields = trimmed.split(/\s+/);
-  for (const [at, type] of fields.entries()) {
-    const blob = keyBlob(type, fields[at + 1]);
-    if (blob !== undefined) return { fingerprint: hostKeyOf(blob).fingerprint, type, where };
-  }
+  const key = parseHostKey(text);
+  if (key !== undefined) return { ...key, where };
   throw new BkeError(
     'BKE_SSH_HOST_KEYS_INVALID',
     `ssh.hostKeys[${index}] of ${target.name} is neither SHA256:… nor a public key line`,

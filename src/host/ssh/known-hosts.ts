@@ -1,5 +1,6 @@
 // Reads OpenSSH's known_hosts format (sshd(8), SSH_KNOWN_HOSTS FILE FORMAT): plain, hashed and [host]:port names, wildcards, markers.
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import { keyBlob } from '../../lib/ssh-public-key.ts';
 
 type Marker = 'none' | 'revoked' | 'cert-authority';
 
@@ -35,21 +36,6 @@ function parseLine(text: string, file: string, line: number): KnownHostEntry | u
   const blob = keyBlob(type, base64);
   if (names === undefined || type === undefined || blob === undefined) return undefined;
   return { file, line, marker: kind, names, type, blob };
-}
-
-/** The wire form of a public key given as its two text fields; undefined where they do not fit each other. */
-export function keyBlob(type: string | undefined, base64: string | undefined): Buffer | undefined {
-  if (type === undefined || base64 === undefined || !/^[A-Za-z0-9+/]+=*$/.test(base64)) return undefined;
-  const blob = Buffer.from(base64, 'base64');
-  return keyType(blob) === type ? blob : undefined;
-}
-
-/** The type named inside a public key blob. */
-export function keyType(blob: Buffer): string | undefined {
-  if (blob.length < 4) return undefined;
-  const length = blob.readUInt32BE(0);
-  if (length === 0 || length > 64 || blob.length < 4 + length) return undefined;
-  return blob.toString('latin1', 4, 4 + length);
 }
 
 /** The name OpenSSH looks up: the address, or `[address]:port` off port 22. */

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hostKeyOf, knownHostsLine, loadTrust } from '../../../../src/host/ssh/host-trust.ts';
-import { entryMatches, keyBlob, lookupName, parseKnownHosts } from '../../../../src/host/ssh/known-hosts.ts';
+import { entryMatches, lookupName, parseKnownHosts } from '../../../../src/host/ssh/known-hosts.ts';
+import { keyBlob } from '../../../../src/lib/ssh-public-key.ts';
 import type { SshTarget } from '../../../../src/host/ssh/target.ts';
 
 let directory: string;
