@@ -6,12 +6,27 @@ import type { Problem } from './problem.ts';
 import { type Path, type Position, readYamlSource, type YamlSource } from './yaml-source.ts';
 
 interface ReadYaml {
+  /** What is taken as it is, but hardly meant so. */
+  readonly warnings: readonly Problem[];
   /** 'b.yaml:3:5' of the value at `path`, or of the nearest parent there is. */
   readonly placeOf: (path: Path) => string;
+  /** Its line alone. */
+  readonly lineOf: (path: Path) => number;
 }
 /** With problems, `raw` is what could be read all the same, unchecked; undefined where it is no YAML at all. */
 export type YamlResult<Value> = ReadYaml &
   ({ readonly value: Value } | { readonly problems: readonly Problem[]; readonly raw: unknown });
+
+/** What is wrong beyond the form of each field: with a value that was read, or how it was written. */
+export interface Finding {
+  readonly path: Path;
+  readonly message: string;
+  readonly warning?: boolean;
+}
+
+/** @param raw the file as plain values, text fields as they were written; with mistakes in its form anything. */
+export type Check = (raw: unknown, source: WrittenSource) => readonly Finding[];
+export type WrittenSource = Pick<YamlSource, 'writtenAt' | 'isCutByComment' | 'positionOf'>;
 
 interface Found extends Position {
   readonly field: string;
@@ -24,11 +39,13 @@ const mostIssues = 1000;
 /**
  * No error is thrown for what a person wrote: the caller decides what the problems mean.
  * @param file name of the file as the user wrote it, for the places.
+ * @param check finds what the schema cannot know; its findings are told with those of the schema, in the order of the file.
  */
 export function readYaml<Schema extends z.ZodType>(
   text: string,
   file: string,
   schema: Schema,
+  check: Check = () => [],
 ): YamlResult<z.infer<Schema>> {
   const read = readYamlSource(text);
   if ('faults' in read) {
@@ -36,20 +53,36 @@ export function readYaml<Schema extends z.ZodType>(
       ...fault,
       field: path === undefined ? 'YAML' : fieldPath(path),
     }));
-    return { problems: placed(file, found), raw: undefined, placeOf: () => file };
+    return { problems: placed(file, found), warnings: [], raw: undefined, placeOf: () => file, lineOf: () => 1 };
   }
   const { source } = read;
-  const placeOf = (path: Path): string => placeText(file, source.positionOf(path));
-  let value = source.value;
+  const { value, parsed } = parseMended(source, schema);
+  const findings = check(value, source);
+  const told = (warning: boolean): Found[] =>
+    findings
+      .filter((finding) => (finding.warning === true) === warning)
+      .map(({ path, message }) => foundAt(source, path, message));
+  const issues = parsed.error?.issues.slice(0, mostIssues) ?? [];
+  const found = [...withoutRunTogether(issues).flatMap((issue) => problemsOf(issue, schema, source)), ...told(false)];
+  const common = {
+    placeOf: (path: Path) => placeText(file, source.positionOf(path)),
+    lineOf: (path: Path) => source.positionOf(path).line,
+    warnings: placed(file, told(true)),
+  };
+  if (parsed.success && found.length === 0) return { ...common, value: parsed.data };
+  return { ...common, problems: placed(file, found), raw: value };
+}
+
+/** With every number and boolean that should be text put back to how it was written. */
+function parseMended<Schema extends z.ZodType>(
+  source: YamlSource,
+  schema: Schema,
+): { readonly value: unknown; readonly parsed: z.ZodSafeParseResult<z.infer<Schema>> } {
+  let { value } = source;
   for (;;) {
     const parsed = schema.safeParse(value, { reportInput: true });
-    if (parsed.success) return { value: parsed.data, placeOf };
-    const rewritten = asWritten(value, parsed.error.issues, source);
-    if (rewritten === undefined) {
-      const issues = parsed.error.issues.slice(0, mostIssues);
-      const found = issues.flatMap((issue) => problemsOf(issue, schema, source));
-      return { problems: placed(file, found), raw: value, placeOf };
-    }
+    const rewritten = parsed.success ? undefined : asWritten(value, parsed.error.issues, source);
+    if (rewritten === undefined) return { value, parsed };
     value = rewritten;
   }
 }
@@ -114,10 +147,31 @@ function problemsOf(issue: z.core.$ZodIssue, schema: z.ZodType, source: YamlSour
       message: `there is no such field${suggestion(key, known)}`,
     }));
   }
-  return [{ ...source.positionOf(issue.path), field: fieldPath(issue.path), message: messageOf(issue, schema) }];
+  return [foundAt(source, issue.path, messageOf(issue, schema))];
+}
+
+function foundAt(source: YamlSource, path: Path, message: string): Found {
+  return { ...source.positionOf(path), field: fieldPath(path), message };
+}
+
+/** `address:10.0.0.1` is a name without a value: that the field `address` is missing is the same mistake. */
+function withoutRunTogether(issues: readonly z.core.$ZodIssue[]): z.core.$ZodIssue[] {
+  const meant = new Set(
+    issues.flatMap((issue) =>
+      issue.code === 'unrecognized_keys'
+        ? issue.keys.flatMap((key) => (key.includes(':') ? [fieldPath([...issue.path, beforeColon(key)])] : []))
+        : [],
+    ),
+  );
+  return issues.filter((issue) => issue.input !== undefined || !meant.has(fieldPath(issue.path)));
+}
+
+function beforeColon(key: string): string {
+  return key.slice(0, key.indexOf(':'));
 }
 
 function suggestion(typed: string, known: readonly string[]): string {
+  if (typed.includes(':') && known.includes(beforeColon(typed))) return '; put a space after the colon';
   const near = nearest(typed, known);
   return near === undefined ? '' : `; did you mean ${near}?`;
 }
@@ -137,14 +191,21 @@ function messageOf(issue: z.core.$ZodIssue, schema: z.ZodType): string {
   if (issue.code === 'invalid_type')
     return `must be ${kinds[issue.expected] ?? issue.expected}, but is ${kindOf(issue.input, issue.path)}`;
   if (issue.code === 'invalid_value') return oneOf(issue.values.map(String), issue.input, issue.path);
-  if (issue.code === 'too_small' && issue.minimum === 1) return 'must not be empty';
+  if (isEmptyIssue(issue)) return 'must not be empty';
   if (issue.code === 'invalid_union') return unionMessage(issue, schema);
   if (issue.code === 'invalid_key') return invalidKeyMessage(issue, schema);
   return issue.message;
 }
 
+/** Of text and lists, not of numbers. */
+function isEmptyIssue(issue: z.core.$ZodIssue): boolean {
+  return issue.code === 'too_small' && issue.minimum === 1 && typeof issue.input !== 'number';
+}
+
 /** The value itself only where it can hardly be a secret: never a whole file, nor what a key calls one. */
 function kindOf(input: unknown, path: Path): string {
+  if (input === null && path.length > 0 && isSecret(input, path))
+    return 'empty (a text that begins with a special letter, such as &, needs quotes)';
   if (input === null) return 'empty';
   if (Array.isArray(input)) return 'a list';
   if (typeof input === 'object') return 'a mapping';

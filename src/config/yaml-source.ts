@@ -1,16 +1,21 @@
 // A YAML document that still knows where each value stands and how it was written.
 import {
+  type Alias,
   type Document,
   type ErrorCode,
   isAlias,
+  isCollection,
   isMap,
   isNode,
   isScalar,
   isSeq,
   LineCounter,
   type Node,
+  type Pair,
   parseAllDocuments,
+  type Scalar,
   type YAMLMap,
+  type YAMLSeq,
 } from 'yaml';
 
 export type Path = readonly PropertyKey[];
@@ -27,8 +32,8 @@ export interface SyntaxFault extends Position {
   readonly path?: Path;
 }
 
-/** Aliases may repeat a value, not blow a small file up (the "billion laughs" attack). */
-const aliasLimit = 200;
+/** Aliases may repeat a value, not blow a small file up (the "billion laughs" attack). A thousand hosts may have some each. */
+const aliasLimit = 10_000;
 /** Values in all, those that aliases repeat included. */
 const valueLimit = 250_000;
 /** Levels of lists and mappings: what reads the values goes down them one call each. */
@@ -41,6 +46,8 @@ export interface YamlSource {
   positionOf(path: Path, key?: string): Position;
   /** How a number or boolean at `path` was written: 1.30, not 1.3. undefined where something else is there. */
   writtenAt(path: Path): string | undefined;
+  /** Whether text without quotes at `path` has a comment behind it on its line: `a #b` is the text `a`. */
+  isCutByComment(path: Path): boolean;
 }
 
 /** What YAML itself refuses or warns of, or the document. */
@@ -56,8 +63,11 @@ export function readYamlSource(
     uniqueKeys: false,
   });
   if (!Array.isArray(documents)) return { faults: [whole('the file is empty')] };
-  const [document, second] = documents as Document.Parsed[];
-  if (document === undefined || document.contents === null) return { faults: [whole('the file is empty')] };
+  // A `---` with nothing behind it is no document of anybody's.
+  const [document, second] = (documents as Document.Parsed[]).filter(
+    ({ contents, errors, warnings }) => !isNothing(contents) || errors.length + warnings.length > 0,
+  );
+  if (document === undefined) return { faults: [whole('the file is empty')] };
   const faults = [...document.errors, ...document.warnings].map((fault) => {
     const { line, col } = lines.linePos(fault.pos[0]);
     return { line, column: col, message: `this is no valid YAML: ${faultWords(fault)}` };
@@ -76,18 +86,23 @@ export function readYamlSource(
 }
 
 /** Kinds of faults whose message has what was written in it, which may be a secret. */
+const unresolvedAlias = 'Unresolved alias (text that begins with * needs quotes)';
 const ownWords: Readonly<Partial<Record<ErrorCode, string>>> = {
-  BAD_ALIAS: 'Unresolved alias',
+  BAD_ALIAS: unresolvedAlias,
   BAD_COLLECTION_TYPE: 'A tag does not fit its value',
   BAD_DIRECTIVE: 'Bad directive',
   BAD_DQ_ESCAPE: 'Invalid escape sequence',
   RESOURCE_EXHAUSTION: 'Nested too deeply',
-  TAG_RESOLVE_FAILED: 'Unresolved tag',
+  TAG_RESOLVE_FAILED: 'Unresolved tag (text that begins with ! needs quotes)',
 };
 
 /** Other messages may end in a colon and a piece of the file. */
 function faultWords({ code, message }: { readonly code: ErrorCode; readonly message: string }): string {
   return ownWords[code] ?? message.replace(/(?<! ): .*$/s, '').slice(0, 100);
+}
+
+function isNothing(contents: unknown): boolean {
+  return contents === null || (isScalar(contents) && contents.value === null && contents.source === '');
 }
 
 function whole(message: string): SyntaxFault {
@@ -99,6 +114,9 @@ class Reader implements YamlSource {
   readonly #document: Document.Parsed;
   readonly #lines: LineCounter;
   readonly faults: SyntaxFault[] = [];
+  readonly #anchors = new Map<string, Node>();
+  readonly #anchored = new Set<Node>();
+  readonly #targets = new Map<Alias, Node | undefined>();
   #aliases = 0;
   #values = 0;
 
@@ -110,18 +128,27 @@ class Reader implements YamlSource {
 
   positionOf(path: Path, key?: string): Position {
     const { found } = this.#walk(path);
-    const keyNode = key === undefined ? undefined : pairOf(found, key)?.key;
+    const keyNode = key === undefined ? undefined : this.#pairOf(found, key)?.key;
     const node = keyNode ?? found;
     const { line, col } = this.#lines.linePos(node?.range?.[0] ?? 0);
     return { line: Math.max(1, line), column: Math.max(1, col) };
   }
 
   writtenAt(path: Path): string | undefined {
-    const { found, complete } = this.#walk(path);
-    if (!complete || !isScalar(found)) return undefined;
-    return typeof found.value === 'number' || typeof found.value === 'boolean' || typeof found.value === 'bigint'
+    const found = this.#scalarAt(path);
+    return typeof found?.value === 'number' || typeof found?.value === 'boolean' || typeof found?.value === 'bigint'
       ? found.source
       : undefined;
+  }
+
+  isCutByComment(path: Path): boolean {
+    const found = this.#scalarAt(path);
+    return found?.type === 'PLAIN' && typeof found.comment === 'string';
+  }
+
+  #scalarAt(path: Path): Scalar | undefined {
+    const { found, complete } = this.#walk(path);
+    return complete && isScalar(found) ? found : undefined;
   }
 
   /** The node at `path`, or as far as the file goes. */
@@ -129,7 +156,7 @@ class Reader implements YamlSource {
     let found: Node | null | undefined = this.#document.contents;
     for (const key of path) {
       const parent = this.#resolved(found);
-      const next = isSeq(parent) ? parent.items[Number(key)] : pairOf(parent, String(key))?.value;
+      const next = isSeq(parent) ? parent.items[Number(key)] : this.#pairOf(parent, String(key))?.value;
       if (!isNode(next)) return { found, complete: false };
       found = next;
     }
@@ -137,7 +164,13 @@ class Reader implements YamlSource {
   }
 
   #resolved(node: Node | null | undefined): Node | null | undefined {
-    return isAlias(node) ? node.resolve(this.#document) : node;
+    return isAlias(node) ? this.#targets.get(node) : node;
+  }
+
+  /** Found once, when the reader comes by in the order of the file: the library's own search begins at the top each time. */
+  #targetOf(alias: Alias): Node | undefined {
+    if (!this.#targets.has(alias)) this.#targets.set(alias, this.#anchors.get(alias.source));
+    return this.#targets.get(alias);
   }
 
   #plain(node: unknown, path: Path): unknown {
@@ -145,8 +178,11 @@ class Reader implements YamlSource {
     if (this.#bounded(path)) return undefined;
     if (isAlias(node)) {
       this.#aliases += 1;
-      return this.#plain(node.resolve(this.#document), path);
+      const target = this.#targetOf(node);
+      if (target === undefined) this.#fault(node, `this is no valid YAML: ${unresolvedAlias}`, path);
+      return this.#plain(target, path);
     }
+    if (isScalar(node) || isCollection(node)) this.#remember(node);
     if (isSeq(node)) return node.items.map((item, index) => this.#plain(item, [...path, index]));
     if (isMap(node)) return this.#mapping(node, path);
     if (!isScalar(node)) return null;
@@ -154,15 +190,51 @@ class Reader implements YamlSource {
     return node.value;
   }
 
+  /** An anchor counts from where it stands, not again where an alias repeats it. */
+  #remember(node: Scalar | YAMLMap | YAMLSeq): void {
+    if (node.anchor === undefined || this.#anchored.has(node)) return;
+    this.#anchored.add(node);
+    this.#anchors.set(node.anchor, node);
+  }
+
   #mapping(node: YAMLMap, path: Path): Record<string, unknown> {
     const entries = new Map<string, unknown>();
-    for (const { key, value } of node.items) {
-      const name = keyText(key);
-      if (entries.has(name)) this.#fault(key, 'this is no valid YAML: Map keys must be unique');
-      if (hasControls(name)) this.#fault(key, 'a name has a control character');
-      entries.set(name, this.#plain(value, [...path, name]));
+    const merged: (readonly [string, unknown])[] = [];
+    for (const pair of node.items) {
+      if (isMerge(pair)) {
+        merged.push(...this.#merged(pair, [...path, '<<']));
+        continue;
+      }
+      const name = keyText(pair.key);
+      if (entries.has(name)) this.#fault(pair.key, 'this is no valid YAML: Map keys must be unique');
+      if (hasControls(name)) this.#fault(pair.key, 'a name has a control character');
+      if (name === '__proto__') this.#fault(pair.key, 'there is no field with this name');
+      entries.set(name, this.#plain(pair.value, [...path, name]));
     }
+    for (const [name, value] of merged) if (!entries.has(name)) entries.set(name, value);
     return Object.fromEntries(entries);
+  }
+
+  /** `<<: *defaults` and `<<: [*a, *b]`: what stands beside it wins, then the first. */
+  #merged({ key, value }: Pair, path: Path): [string, unknown][] {
+    return mergeSources(value).flatMap((source) => {
+      const mapping = this.#plain(source, path);
+      if (typeof mapping === 'object' && mapping !== null && !Array.isArray(mapping)) return Object.entries(mapping);
+      this.#fault(key, 'this is no valid YAML: << takes a mapping or a list of mappings');
+      return [];
+    });
+  }
+
+  /** The pair itself, or the one that is merged in. */
+  #pairOf(node: Node | null | undefined, key: string): { key: Node; value: unknown } | undefined {
+    if (!isMap(node)) return undefined;
+    const pair = node.items.find((item) => !isMerge(item) && keyText(item.key) === key);
+    if (pair !== undefined) return isNode(pair.key) ? { key: pair.key, value: pair.value } : undefined;
+    for (const source of node.items.filter(isMerge).flatMap(({ value }) => mergeSources(value))) {
+      const found = this.#pairOf(isNode(source) ? this.#resolved(source) : undefined, key);
+      if (found !== undefined) return found;
+    }
+    return undefined;
   }
 
   /** true where the file is more than anything a person writes: told once, and not read on. */
@@ -195,8 +267,10 @@ function keyText(key: unknown): string {
   return isScalar(key) ? (key.source ?? String(key.value)) : String(key);
 }
 
-function pairOf(node: Node | null | undefined, key: string): { key: Node; value: unknown } | undefined {
-  if (!isMap(node)) return undefined;
-  const pair = node.items.find((item) => keyText(item.key) === key);
-  return pair === undefined || !isNode(pair.key) ? undefined : { key: pair.key, value: pair.value };
+function isMerge({ key }: Pick<Pair, 'key'>): boolean {
+  return isScalar(key) && key.source === '<<' && key.type === 'PLAIN';
+}
+
+function mergeSources(value: unknown): unknown[] {
+  return isSeq(value) ? value.items : [value];
 }

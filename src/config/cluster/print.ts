@@ -1,0 +1,75 @@
+// A cluster as the file that says all of it: without a secret, and with where each value comes from.
+import type { Path } from '../yaml-source.ts';
+import type { ClusterConfig, HostConfig, LoginConfig } from './config.ts';
+import { clusterApiVersion, type ClusterFile } from './file.ts';
+
+const mask = '[secret]';
+
+/** In the form of cluster.yaml, every default written out. What is not set (no load balancer, the site's own registry) is left out. */
+export function effectiveFile(config: ClusterConfig): object {
+  const { name, namespace, hosts, addons, registry, ...spec } = config;
+  return {
+    apiVersion: clusterApiVersion,
+    kind: 'Cluster',
+    metadata: { name, namespace },
+    spec: {
+      ...withoutUndefined(spec),
+      ...(registry === undefined ? {} : { registry: withoutUndefined(registry) }),
+      hosts: hosts.map(hostFile),
+      addons: addons.map((addon) => ({ ...addon, values: masked(addon.values) })),
+    },
+  };
+}
+
+function hostFile({ ssh, ...host }: HostConfig): object {
+  const { sudo, retain } = ssh;
+  return { ...host, ssh: { ...loginFile(ssh), ...(sudo === undefined ? {} : { sudo: maskedPassword(sudo) }), retain } };
+}
+
+function loginFile({ bastion, ...login }: LoginConfig): object {
+  return { ...maskedPassword(login), ...(bastion === undefined ? {} : { bastion: loginFile(bastion) }) };
+}
+
+function maskedPassword<Login extends { readonly password?: string }>(login: Login): Login {
+  return login.password === undefined ? login : { ...login, password: mask };
+}
+
+/** Values of add-ons are others' fields: by their names alone it is told what may be secret. */
+function masked(value: unknown, name = ''): unknown {
+  if (Array.isArray(value)) return value.map((item) => masked(item, name));
+  if (typeof value === 'object' && value !== null) {
+    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, masked(inner, key)]));
+  }
+  return /pass|secret|token|credential|key/i.test(name) && typeof value === 'string' ? mask : value;
+}
+
+function withoutUndefined(value: object): object {
+  return Object.fromEntries(Object.entries(value).filter(([, field]) => field !== undefined));
+}
+
+/** Where the value at a path of the effective file comes from, in words for people. */
+export function sourceOf(file: ClusterFile, lineOf: (path: Path) => number): (path: Path) => string {
+  return (path) => {
+    if (isThere(file, path)) return `line ${lineOf(path)}`;
+    const [, , index, part, ...rest] = path;
+    if (path[1] !== 'hosts' || typeof index !== 'number') return derivedSource(path);
+    const inDefaults = ['spec', 'defaults', part ?? '', ...rest];
+    if (part !== 'taints' && isThere(file, inDefaults)) return `line ${lineOf(inDefaults)}, spec.defaults`;
+    if (part === 'taints') return 'spec.defaults';
+    return part === 'nodeIP' ? 'the address' : 'default';
+  };
+}
+
+function derivedSource(path: Path): string {
+  if (path.join('.') === 'spec.controlPlaneEndpoint.host') return 'the only control plane';
+  return path[0] === 'apiVersion' || path[0] === 'kind' ? '' : 'default';
+}
+
+function isThere(file: unknown, path: Path): boolean {
+  let found = file;
+  for (const key of path) {
+    if (typeof found !== 'object' || found === null) return false;
+    found = Reflect.get(found, key);
+  }
+  return found !== undefined && found !== '';
+}
