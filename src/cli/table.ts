@@ -4,6 +4,9 @@ import { bundleInspect } from '../commands/bundle/inspect.ts';
 import { bundleLoad } from '../commands/bundle/load.ts';
 import { bundleVerify } from '../commands/bundle/verify.ts';
 import { completionCommand } from '../commands/completion/completion.ts';
+import { configInit } from '../commands/config/init.ts';
+import { configPrint } from '../commands/config/print.ts';
+import { configValidate } from '../commands/config/validate.ts';
 import type { Command } from '../commands/context.ts';
 import { explain } from '../commands/explain.ts';
 import { helpCommand } from '../commands/help/help.ts';
@@ -11,6 +14,7 @@ import { init } from '../commands/init/init.ts';
 import { operationList } from '../commands/operation/list.ts';
 import { operationShow } from '../commands/operation/show.ts';
 import { reset } from '../commands/reset/reset.ts';
+import { controllerRun } from '../commands/roles/controller.ts';
 import { serve } from '../commands/roles/serve.ts';
 import { start, stop } from '../commands/start-stop.ts';
 import { status } from '../commands/status.ts';
@@ -26,11 +30,15 @@ export const commands: readonly Command[] = [
   stop,
   operationList,
   operationShow,
+  configInit,
+  configValidate,
+  configPrint,
   bundleBuild,
   bundleVerify,
   bundleInspect,
   bundleLoad,
   serve,
+  controllerRun,
   version,
   explain,
   completionCommand(everyCommand),

@@ -55,5 +55,10 @@ function toJson(value: object): string {
 async function toYaml(value: object): Promise<string> {
   const { stringify } = await import('yaml');
   // Through JSON first: both formats then hold the same, e.g. of dates and undefined fields.
-  return stringify(JSON.parse(JSON.stringify(value)), { lineWidth: 0, aliasDuplicateObjects: false });
+  // Text that YAML 1.1 would take for something else (no, on, 0644) is in quotes: many programs still read that.
+  return stringify(JSON.parse(JSON.stringify(value)), {
+    lineWidth: 0,
+    aliasDuplicateObjects: false,
+    compat: 'yaml-1.1',
+  });
 }

@@ -1,18 +1,13 @@
 // Gathers the settings of `bke init` from everywhere they may come from.
 import { dirname, isAbsolute, resolve } from 'node:path';
 import {
-  type BootstrapFile,
-  bootstrapFile,
+  type BootstrapChoice,
   type EffectiveSettings,
   effectiveSettings,
-  type Placing,
-  readableSpec,
   type SettingsLayer,
 } from '../../config/bootstrap.ts';
 import { dataDirProblem } from '../../config/directories.ts';
 import { type Problem, refuseProblems } from '../../config/problem.ts';
-import { readYaml } from '../../config/read-yaml.ts';
-import { readYamlFile } from '../../config/yaml-file.ts';
 import { gatherFacts } from '../../host/facts/gather.ts';
 import type { HostFacts } from '../../host/facts/schema.ts';
 import type { Host } from '../../host/host.ts';
@@ -24,14 +19,21 @@ import { addressesOf, chooseHostAddress } from '../../tasks/preflight/host-addre
 import { dataDirOverlap } from '../../tasks/services/data-dir.ts';
 import { readSettings } from '../../tasks/services/records.ts';
 import type { CommandContext } from '../context.ts';
-import { checkNames, definedPorts, optionLayer } from './options.ts';
+import { type ConfigFile, fileLayers, readConfigFile } from './config-file.ts';
+import { checkNames, optionLayer } from './options.ts';
 import { refuseOtherCluster } from './unchangeable.ts';
 
 /** Where the runtime and the cluster put much. */
 const runtimePaths = [programsDir, containerdPaths.root, '/var/lib/etcd', '/var/lib/rancher'];
 
 /** Programs of the operating system that the steps call. */
-export const neededTools = ['systemctl', 'journalctl', 'useradd', 'groupadd', 'mount', 'umount', 'ip', 'df', 'du'];
+const ownTools = ['systemctl', 'journalctl', 'useradd', 'groupadd', 'mount', 'umount', 'ip', 'df', 'du'];
+/** Those that kubelet and kubeadm call (kubeadm's own preflight asks for them), and that load what the kernel lacks. */
+const clusterTools = ['losetup', 'cp', 'modprobe'];
+
+export function neededTools(bootstrap: BootstrapChoice): string[] {
+  return bootstrap === 'none' ? ownTools : [...ownTools, ...clusterTools];
+}
 
 export interface InitSettings extends EffectiveSettings {
   /** What this host is, with the free space where things will be put. */
@@ -54,7 +56,7 @@ export async function gatherSettings(context: CommandContext, input: InputReader
   ];
   const { dataDir } = effectiveSettings(given, []).settings;
   const paths = [...(isAbsolute(dataDir) ? [dataDir] : []), ...runtimePaths];
-  const facts = await gatherFacts(host, { paths, tools: neededTools, signal: context.signal });
+  const facts = await gatherFacts(host, { paths, tools: [...ownTools, ...clusterTools], signal: context.signal });
   const addresses = addressesOf(facts);
   const named = given.find((layer) => layer.hostIP !== undefined);
   const layers =
@@ -95,44 +97,6 @@ function checkNameProblems({ settings: { settings }, placeOf }: EffectiveSetting
   const unknown = settings.ignoreChecks.filter((name) => !checkNames.includes(name));
   const at = placeOf('settings.ignoreChecks');
   return unknown.map((name) => ({ at, field: '', message: `there is no check named ${name}` }));
-}
-
-interface ConfigFile {
-  readonly path: string | undefined;
-  /** What of it can be used. */
-  readonly spec: BootstrapFile['spec'];
-  readonly problems: readonly Problem[];
-  readonly place: Placing | undefined;
-}
-
-async function readConfigFile(context: CommandContext, name: string | undefined): Promise<ConfigFile> {
-  if (name === undefined) return { path: undefined, spec: {}, problems: [], place: undefined };
-  const path = resolve(context.cwd, name);
-  const text = await readYamlFile({ path, name, what: 'settings file', code: 'BKE_CONFIG_INVALID' });
-  const result = readYaml(text, name, bootstrapFile);
-  const place: Placing = (field) => ({ at: result.placeOf(['spec', ...field.split('.')]), field: `spec.${field}` });
-  return 'value' in result
-    ? { path, spec: result.value.spec, problems: [], place }
-    : { path, spec: readableSpec(result.raw), problems: result.problems, place };
-}
-
-function fileLayers({ path, spec, place }: ConfigFile): SettingsLayer[] {
-  if (path === undefined) return [];
-  const { hostIP, domain, ports, dataDir, bootstrap, network, settings } = spec;
-  return [
-    {
-      source: path,
-      place,
-      hostIP,
-      domain,
-      ports: definedPorts(ports ?? {}),
-      pushOpen: ports?.['registryPush'] === undefined ? undefined : true,
-      dataDir,
-      bootstrap,
-      network,
-      settings,
-    },
-  ];
 }
 
 /** openFuyao's name for where everything is put. */
