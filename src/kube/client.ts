@@ -95,7 +95,10 @@ export interface KubeClient {
   patch(key: ObjectKey, patch: unknown, options: PatchOptions): Promise<KubeObject>;
   /** false where it was not there. */
   delete(key: ObjectKey, options?: DeleteOptions): Promise<boolean>;
-  /** Ends when the server ends it or `signal` aborts. @throws BkeError BKE_KUBE_EXPIRED where `resourceVersion` is too old. */
+  /**
+   * Ends when the server ends it or `signal` aborts. The first event is a bookmark of `resourceVersion`: the server has taken the watch.
+   * @throws BkeError BKE_KUBE_EXPIRED where `resourceVersion` is too old; as above where the watch breaks off
+   */
   watch(
     kind: ResourceKind,
     options: ListOptions & { readonly resourceVersion: string; readonly signal: AbortSignal },

@@ -137,7 +137,8 @@ class Client implements KubeClient {
       timeoutSeconds: String(Math.round(watchSeconds * (1 + Math.random()))),
     };
     const path = `${collectionPath(resource, options.namespace)}${queryText(query)}`;
-    yield* watchEvents(this.#requester, { path, what: `watch ${resource.name}`, signal: options.signal });
+    const { resourceVersion, signal } = options;
+    yield* watchEvents(this.#requester, { path, what: `watch ${resource.name}`, resourceVersion, signal });
   }
 
   async request(

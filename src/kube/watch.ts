@@ -13,6 +13,7 @@ export interface WatchRequest {
   readonly path: string;
   /** For messages. */
   readonly what: string;
+  readonly resourceVersion: string;
   readonly signal: AbortSignal;
 }
 
@@ -28,6 +29,7 @@ export async function* watchEvents(requester: Requester, request: WatchRequest):
   try {
     response = await requester.open({ method: 'GET', path: request.path }, bound.signal);
     if (response.statusCode !== 200) throw await refusal(response, request.what);
+    yield { type: 'BOOKMARK', resourceVersion: request.resourceVersion };
     for await (const line of linesOf(response)) {
       bound.renew();
       if (line !== '') yield eventOf(line, request.what);

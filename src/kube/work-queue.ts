@@ -1,0 +1,101 @@
+// Work by key: each key once at a time and once in the queue, failures again with growing pauses, a bounded number at once.
+import { backOffMs } from '../lib/back-off.ts';
+
+export interface WorkQueueOptions {
+  /** Keys worked on at the same time. */
+  readonly concurrency: number;
+  /** Throws to be called again for the key after a pause; the time it returns is when to look again although nothing changed. */
+  readonly work: (key: string, signal: AbortSignal) => Promise<{ readonly againAfterMs?: number } | undefined>;
+  /** Told of each failure; `attempt` counts those in a row. */
+  readonly onError?: (key: string, error: unknown, attempt: number) => void;
+  /** Pause after the first failure, doubled each time; between half and all of it is taken. Default 200. */
+  readonly firstPauseMs?: number;
+  /** Default 60 000. */
+  readonly longestPauseMs?: number;
+}
+
+export class WorkQueue {
+  readonly #options: WorkQueueOptions;
+  /** Keys to be worked on, in the order in which they came. */
+  readonly #waiting = new Set<string>();
+  readonly #running = new Map<string, Promise<void>>();
+  readonly #failures = new Map<string, number>();
+  readonly #timers = new Map<string, { readonly at: number; readonly timer: NodeJS.Timeout }>();
+  readonly #stop = new AbortController();
+
+  constructor(options: WorkQueueOptions) {
+    this.#options = options;
+  }
+
+  /** Worked on soon; once, however often it is added until then. What is added while it is worked on is worked on again. */
+  add(key: string): void {
+    if (this.#stop.signal.aborted) return;
+    this.#waiting.add(key);
+    this.#startMore();
+  }
+
+  /** Of several times for a key the earliest counts. */
+  addAfter(key: string, ms: number): void {
+    if (this.#stop.signal.aborted) return;
+    const at = performance.now() + ms;
+    const planned = this.#timers.get(key);
+    if (planned !== undefined && planned.at <= at) return;
+    clearTimeout(planned?.timer);
+    const timer = setTimeout(() => {
+      this.#timers.delete(key);
+      this.add(key);
+    }, ms);
+    this.#timers.set(key, { at, timer });
+  }
+
+  /** Keys that wait for their turn, without those that are planned for later. */
+  get depth(): number {
+    return this.#waiting.size;
+  }
+
+  /** Starts nothing more and tells what runs by its signal. @returns keys that still run after `timeoutMs` */
+  async stop(timeoutMs: number): Promise<readonly string[]> {
+    this.#stop.abort();
+    for (const { timer } of this.#timers.values()) clearTimeout(timer);
+    this.#timers.clear();
+    this.#waiting.clear();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, timeoutMs);
+    await Promise.race([Promise.all(this.#running.values()), promise]);
+    clearTimeout(timer);
+    return [...this.#running.keys()];
+  }
+
+  #startMore(): void {
+    for (const key of this.#waiting) {
+      if (this.#running.size >= this.#options.concurrency) return;
+      if (this.#running.has(key)) continue;
+      this.#waiting.delete(key);
+      this.#running.set(key, this.#workOn(key));
+    }
+  }
+
+  async #workOn(key: string): Promise<void> {
+    // Whoever added it goes on first.
+    await Promise.resolve();
+    try {
+      const result = await this.#options.work(key, this.#stop.signal);
+      this.#failures.delete(key);
+      if (result?.againAfterMs !== undefined) this.addAfter(key, result.againAfterMs);
+    } catch (thrown) {
+      this.#failed(key, thrown);
+    } finally {
+      this.#running.delete(key);
+      this.#startMore();
+    }
+  }
+
+  #failed(key: string, thrown: unknown): void {
+    if (this.#stop.signal.aborted) return;
+    const { firstPauseMs = 200, longestPauseMs = 60_000, onError } = this.#options;
+    const attempt = (this.#failures.get(key) ?? 0) + 1;
+    this.#failures.set(key, attempt);
+    this.addAfter(key, backOffMs(attempt, firstPauseMs, longestPauseMs));
+    onError?.(key, thrown, attempt);
+  }
+}
