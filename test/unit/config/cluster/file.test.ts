@@ -272,11 +272,12 @@ describe('a file of a thousand hosts', () => {
 
   it('is read within a second', () => {
     const times = Array.from({ length: 3 }, () => {
-      const began = performance.now();
+      const began = process.cpuUsage();
       configOf(text);
-      return performance.now() - began;
+      const { user, system } = process.cpuUsage(began);
+      return (user + system) / 1000;
     });
-    // The best of three: others use the machine too.
+    // Of the processor, the best of three: others use the machine too.
     expect(Math.min(...times)).toBeLessThan(1000);
     const config = configOf(text);
     expect(config.hosts).toHaveLength(1001);
