@@ -1,12 +1,12 @@
 // The work of `bke serve`: starts the server, logs, and ends it gracefully.
 import { once } from 'node:events';
 import { resolve } from 'node:path';
-import { pino } from 'pino';
 import type { CommandInput, CommandResult } from '../../lib/command.ts';
 import { readInput } from '../../lib/input.ts';
 import { startFileServer } from '../../release/repository/server.ts';
 import { openFileRepository } from '../../release/repository/store.ts';
 import type { CommandContext } from '../context.ts';
+import { openRoleLog } from './log.ts';
 
 /** Downloads that are running may go on for so long after TERM; the unit's TimeoutStopSec is longer. */
 const graceMs = 30_000;
@@ -14,7 +14,7 @@ const graceMs = 30_000;
 export async function runServe(context: CommandContext, input: CommandInput): Promise<CommandResult> {
   const read = readInput(input);
   const address = read.text('address');
-  const log = pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime }, pino.destination({ dest: 1, sync: true }));
+  const log = openRoleLog();
   const repository = await openFileRepository(resolve(context.cwd, read.requiredText('dataDir')));
   const server = await startFileServer({
     repository,

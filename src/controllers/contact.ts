@@ -1,0 +1,40 @@
+// Whether the API server can be reached: asked at intervals, so that a process that only waits for the lease knows it too.
+import { setTimeout as pause } from 'node:timers/promises';
+import type { KubeClient } from '../kube/client.ts';
+
+export interface Contact {
+  /** undefined: it answered lately. Else since when it did not. */
+  lostSince(): Date | undefined;
+}
+
+export interface ContactOptions {
+  readonly client: Pick<KubeClient, 'request'>;
+  readonly now: () => Date;
+  /** Ends the asking. */
+  readonly signal: AbortSignal;
+  /** Between two questions. */
+  readonly intervalMs?: number;
+  /** A restart of an API server takes shorter. */
+  readonly toleranceMs?: number;
+}
+
+export function watchContact({
+  client,
+  now,
+  signal,
+  intervalMs = 10_000,
+  toleranceMs = 60_000,
+}: ContactOptions): Contact {
+  let last = now();
+  const ask = async (): Promise<void> => {
+    while (!signal.aborted) {
+      await client.request('GET', '/readyz', { timeoutMs: intervalMs, signal }).then(
+        () => (last = now()),
+        () => undefined,
+      );
+      await pause(intervalMs, undefined, { signal }).catch(() => undefined);
+    }
+  };
+  void ask();
+  return { lostSince: () => (now().getTime() - last.getTime() > toleranceMs ? last : undefined) };
+}

@@ -1,0 +1,86 @@
+// What the controllers tell about themselves in the form of Prometheus.
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+
+/** How a reconcile ended; `requeued`: it asked to be called again. */
+export type Outcome = 'success' | 'requeued' | 'error';
+
+export interface Metrics {
+  reconciled(controller: string, outcome: Outcome, seconds: number): void;
+  running(controller: string, count: number): void;
+  /** Asked for when the metrics are. */
+  watchDepth(controller: string, depth: () => number): void;
+  leads(leads: boolean): void;
+  certificateEnds(certificate: CertificateName, end: Date | undefined): void;
+  /** The text of all of them, and its media type. */
+  render(): Promise<{ readonly type: string; readonly text: string }>;
+}
+
+/** A Secret that holds a certificate. */
+export interface CertificateName {
+  readonly namespace: string;
+  readonly secret: string;
+}
+
+/** Seconds; from a look that finds nothing to do up to a chart that is installed. */
+const durationBuckets = [0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60, 300];
+
+export function createMetrics(): Metrics {
+  const registry = new Registry();
+  const registers = [registry];
+  collectDefaultMetrics({ register: registry });
+  const labelNames = ['controller'] as const;
+  const total = new Counter({
+    name: 'bke_controller_reconcile_total',
+    help: 'Reconciles by how they ended.',
+    labelNames: ['controller', 'outcome'] as const,
+    registers,
+  });
+  const duration = new Histogram({
+    name: 'bke_controller_reconcile_duration_seconds',
+    help: 'How long reconciles took.',
+    labelNames,
+    buckets: durationBuckets,
+    registers,
+  });
+  const running = new Gauge({
+    name: 'bke_controller_reconciles_running',
+    help: 'Reconciles that run now.',
+    labelNames,
+    registers,
+  });
+  const depths = new Map<string, () => number>();
+  const depthNow = new Gauge({
+    name: 'bke_controller_queue_depth',
+    help: 'Keys that wait to be reconciled.',
+    labelNames,
+    registers,
+  });
+  const leader = new Gauge({
+    name: 'bke_controller_leader',
+    help: '1 where this process holds the lease and reconciles, 0 where it waits for it.',
+    registers,
+  });
+  const ends = new Gauge({
+    name: 'bke_certificate_expiry_timestamp_seconds',
+    help: 'When certificates end, in seconds since 1970.',
+    labelNames: ['namespace', 'secret'] as const,
+    registers,
+  });
+  return {
+    reconciled: (controller, outcome, seconds) => {
+      total.inc({ controller, outcome });
+      duration.observe({ controller }, seconds);
+    },
+    running: (controller, count) => running.set({ controller }, count),
+    watchDepth: (controller, depth) => depths.set(controller, depth),
+    leads: (leads) => leader.set(leads ? 1 : 0),
+    certificateEnds: ({ namespace, secret }, end) => {
+      if (end === undefined) ends.remove({ namespace, secret });
+      else ends.set({ namespace, secret }, end.getTime() / 1000);
+    },
+    render: async () => {
+      for (const [controller, depth] of depths) depthNow.set({ controller }, depth());
+      return { type: registry.contentType, text: await registry.metrics() };
+    },
+  };
+}

@@ -1,0 +1,79 @@
+// The controllers of bke as a process: which there are, under which lease, and what it answers about itself.
+import type { KubeClient } from '../kube/client.ts';
+import type { LeaseTiming } from '../kube/lease.ts';
+import { systemNamespace } from '../tasks/cluster-api/providers.ts';
+import { certificatesController } from './certificates/controller.ts';
+import { watchContact } from './contact.ts';
+import type { Controller, ControllerContext } from './controller.ts';
+import { type Endpoint, type Reply, startEndpoint } from './endpoints.ts';
+import { createEventRecorder } from './event-recorder.ts';
+import type { Log } from './log.ts';
+import { createManager, type Manager } from './manager.ts';
+import { createMetrics } from './metrics.ts';
+
+export interface ProcessOptions {
+  readonly client: KubeClient;
+  /** Of this process alone; holds the lease. */
+  readonly identity: string;
+  /** Looks after the clusters and hosts of this namespace only; undefined: of all. */
+  readonly namespace: string | undefined;
+  readonly healthPort: number;
+  readonly metricsPort: number;
+  readonly log: Log;
+  readonly now: () => Date;
+  readonly leaseTiming?: LeaseTiming;
+}
+
+const leaseName = 'bke-controller-manager';
+
+/**
+ * Until the signal, then in less than eight seconds.
+ * @throws a system error where a port can't be had; as Manager.run does
+ */
+export async function runControllers(options: ProcessOptions, signal: AbortSignal): Promise<void> {
+  const { client, identity, log, now, leaseTiming } = options;
+  const metrics = createMetrics();
+  const events = createEventRecorder({ client, namespace: systemNamespace, instance: identity, now, log });
+  const manager = createManager({
+    client,
+    controllers: controllersOf(client, { events, metrics, now, namespace: options.namespace }),
+    lease: {
+      namespace: systemNamespace,
+      name: leaseName,
+      identity,
+      ...(leaseTiming === undefined ? {} : { timing: leaseTiming }),
+    },
+    metrics,
+    log,
+  });
+  const contact = watchContact({ client, now, signal });
+  const endpoints: Endpoint[] = [];
+  try {
+    endpoints.push(
+      await startEndpoint(options.healthPort, {
+        '/healthz': () => ({ status: 200, text: 'ok\n' }),
+        '/readyz': () => readiness(manager, contact.lostSince()),
+      }),
+      await startEndpoint(options.metricsPort, {
+        '/metrics': async () => ({ status: 200, ...(await metrics.render()) }),
+      }),
+    );
+    const [health, metricsEndpoint] = endpoints;
+    log.info({ identity, healthPort: health?.port, metricsPort: metricsEndpoint?.port }, 'started');
+    await manager.run(signal);
+  } finally {
+    await Promise.all(endpoints.map((endpoint) => endpoint.stop()));
+  }
+}
+
+function controllersOf(client: KubeClient, context: ControllerContext): readonly Controller[] {
+  return [certificatesController(client, context)];
+}
+
+function readiness(manager: Manager, lostSince: Date | undefined): Reply {
+  const problem =
+    lostSince === undefined
+      ? manager.whyNotReady()
+      : `the API server has not answered since ${lostSince.toISOString()}`;
+  return problem === undefined ? { status: 200, text: 'ok\n' } : { status: 503, text: `${problem}\n` };
+}
