@@ -75,8 +75,15 @@ const entryWithoutAwait: Plugin = {
   },
 };
 
+/**
+ * esbuild gives a CommonJS package that is loaded by `import()` a default export only. As the module itself, it has its names too, as Node gives them.
+ */
+function asModuleItself(text: string): string {
+  return text.replace(/^export default (require_[\w$]+\(\));$/m, 'module.exports = $1;');
+}
+
 async function toCommonJs(name: string, text: string): Promise<Chunk> {
-  const { code, map } = await transform(text, {
+  const { code, map } = await transform(asModuleItself(text), {
     sourcefile: name,
     format: 'cjs',
     platform: 'node',
