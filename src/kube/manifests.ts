@@ -115,8 +115,9 @@ class Reader {
   }
 
   #scalar(node: Scalar): unknown {
-    const written = String(node.value);
-    if (node.tag === 'tag:yaml.org,2002:binary') return Buffer.from(written, 'base64').toString('utf8');
+    // Of what has a tag the library may have made something else already.
+    if (node.value instanceof Uint8Array) return Buffer.from(node.value).toString('utf8');
+    const written = typeof node.value === 'string' ? node.value : (node.source ?? '');
     if (node.type !== 'PLAIN' || node.tag === 'tag:yaml.org,2002:str') return written;
     try {
       return plainScalar(written);

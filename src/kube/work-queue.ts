@@ -31,7 +31,8 @@ export class WorkQueue {
   add(key: string): void {
     if (this.#stop.signal.aborted) return;
     this.#waiting.add(key);
-    this.#startMore();
+    // Whoever adds goes on first: what it adds more in the same turn is still one run.
+    queueMicrotask(() => this.#startMore());
   }
 
   /** Of several times for a key the earliest counts. */
@@ -76,8 +77,6 @@ export class WorkQueue {
   }
 
   async #workOn(key: string): Promise<void> {
-    // Whoever added it goes on first.
-    await Promise.resolve();
     try {
       const result = await this.#options.work(key, this.#stop.signal);
       this.#failures.delete(key);
