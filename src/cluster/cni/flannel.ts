@@ -1,6 +1,6 @@
 // flannel's manifest fitted to a cluster: its pods' network, where its API server is, and the address that nodes reach each other by. Pure.
-import { parseAllDocuments } from 'yaml';
 import type { KubeObject } from '../../kube/client.ts';
+import { parseManifests } from '../../kube/manifests.ts';
 import { BkeError } from '../../lib/errors.ts';
 import { tryJson } from '../../lib/try-json.ts';
 
@@ -19,10 +19,10 @@ const nodeAddress = 'BKE_NODE_IP';
 
 /**
  * @param manifest text of kube-flannel.yml
- * @throws BkeError BKE_ARTIFACT_UNUSABLE where it is no such manifest.
+ * @throws BkeError BKE_MANIFEST_INVALID, or BKE_ARTIFACT_UNUSABLE where it is that of something else.
  */
 export function flannelObjects(manifest: string, options: FlannelOptions): KubeObject[] {
-  const objects = parseObjects(manifest);
+  const objects = parseManifests(manifest, 'the manifest of flannel');
   if (!objects.some(isDaemonSet) || !objects.some(isConfiguration)) {
     throw unusable(`it has no DaemonSet ${flannelDaemonSet.name} or no net-conf.json`);
   }
@@ -34,28 +34,12 @@ export function flannelObjects(manifest: string, options: FlannelOptions): KubeO
 
 /** Full names of the images it runs. */
 export function flannelImages(manifest: string): string[] {
-  const pods = parseObjects(manifest)
+  const pods = parseManifests(manifest, 'the manifest of flannel')
     .filter(isDaemonSet)
     .map((object) => podOf(object));
   const containers = pods.flatMap((pod) => [...list(pod, 'initContainers'), ...list(pod, 'containers')]);
   const images = containers.flatMap(({ image }) => (typeof image === 'string' ? [image] : []));
   return [...new Set(images)].sort();
-}
-
-function parseObjects(manifest: string): KubeObject[] {
-  return parseAllDocuments(manifest).flatMap((document) => {
-    const [error] = document.errors;
-    if (error !== undefined) throw unusable(error.message.split('\n', 1)[0] ?? error.code);
-    const value: unknown = document.toJS();
-    if (value === null) return [];
-    if (!isObject(value)) throw unusable('a part of it is no Kubernetes object');
-    return [value];
-  });
-}
-
-function isObject(value: unknown): value is KubeObject {
-  if (!isFields(value) || !isFields(value['metadata'])) return false;
-  return [value['apiVersion'], value['kind'], value['metadata']['name']].every((text) => typeof text === 'string');
 }
 
 function isFields(value: unknown): value is Fields {

@@ -26,3 +26,10 @@ export async function withCluster<Result>(
     client.close();
   }
 }
+
+/** How a piece of work reaches the cluster of a host. */
+export type Reach = <Result>(host: Host, work: (client: KubeClient) => Promise<Result>) => Promise<Result>;
+
+export function reachBy(kubeconfig: string): Reach {
+  return (host, work) => withCluster(host, kubeconfig, work);
+}

@@ -1,16 +1,19 @@
 // Waits until a bootstrap cluster works: its API server answers, its node is ready, its DNS runs. Whatever it was made by.
 import type { KubeClient, KubeObject, ListOptions } from '../../kube/client.ts';
+import { conditionOf } from '../../kube/conditions.ts';
 import { fieldAt, listAt, numberAt, textAt } from '../../kube/fields.ts';
 import { BkeError } from '../../lib/errors.ts';
 import type { Wait } from '../../operations/scope.ts';
 import type { TaskScope } from '../task.ts';
-import { withCluster } from './client.ts';
+import { type Reach, reachBy } from './client.ts';
 
 export interface ReadyOptions {
   readonly kubeconfig: string;
   readonly nodeName: string;
   /** Whose log tells what the node waits for, e.g. kubelet.service. */
   readonly unit: string;
+  /** Default: by the kubeconfig. */
+  readonly reach?: Reach;
 }
 
 type Answer = Awaited<ReturnType<Wait['probe']>>;
@@ -20,9 +23,10 @@ const notReady = (cause: string): Answer => ({ ready: false, cause });
 const limitMs = 5 * 60_000;
 
 /** @throws BkeError BKE_TIMEOUT that names what is not ready and why, in the system's own words */
-export async function waitForCluster(scope: TaskScope, { kubeconfig, nodeName, unit }: ReadyOptions): Promise<void> {
+export async function waitForCluster(scope: TaskScope, options: ReadyOptions): Promise<void> {
+  const { kubeconfig, nodeName, unit, reach = reachBy(kubeconfig) } = options;
   if (scope.dryRun) return;
-  await withCluster(scope.host, kubeconfig, async (client) => {
+  await reach(scope.host, async (client) => {
     const wait = (what: string, next: string, probe: () => Promise<Answer>): Promise<void> =>
       scope.wait({ for: what, timeoutMs: limitMs, intervalMs: 500, next, probe: unlessAway(probe) });
     await waitForApi(scope, client, { unit, timeoutMs: limitMs });
@@ -68,8 +72,8 @@ async function probeNode(client: KubeClient, name: string): Promise<Answer> {
   const node = await client.get({ apiVersion: 'v1', kind: 'Node', name });
   if (node === undefined) return notReady(`the kubelet has not registered the node ${name} yet`);
   const condition = conditionOf(node, 'Ready');
-  if (textAt(condition, 'status') === 'True') return ready;
-  return notReady(textAt(condition, 'message') ?? textAt(condition, 'reason') ?? 'it tells no condition yet');
+  if (condition?.status === 'True') return ready;
+  return notReady(condition === undefined ? 'it tells no condition yet' : condition.message || condition.reason);
 }
 
 const dns = { apiVersion: 'apps/v1', kind: 'Deployment', namespace: 'kube-system', name: 'coredns' };
@@ -79,7 +83,7 @@ async function probeDns(client: KubeClient): Promise<Answer> {
   if (deployment === undefined) return notReady('there is no Deployment kube-system/coredns yet');
   if (isRolledOut(deployment)) return ready;
   const reason = await podsTrouble(client, { namespace: dns.namespace, labelSelector: 'k8s-app=kube-dns' });
-  return notReady(reason ?? textAt(conditionOf(deployment, 'Available'), 'message') ?? 'its pods are being made');
+  return notReady(reason ?? conditionOf(deployment, 'Available')?.message ?? 'its pods are being made');
 }
 
 /** All of what is wanted, and of the newest specification. */
@@ -110,8 +114,4 @@ function podTrouble(pod: KubeObject): string | undefined {
     (condition) => textAt(condition, 'status') === 'False' && textAt(condition, 'message') !== undefined,
   );
   return open === undefined ? undefined : `${pod.metadata.name}: ${textAt(open, 'message') ?? ''}`;
-}
-
-function conditionOf(object: KubeObject, type: string): unknown {
-  return listAt(object, 'status', 'conditions').find((condition) => textAt(condition, 'type') === type);
 }

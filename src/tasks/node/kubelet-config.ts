@@ -55,7 +55,7 @@ export function kubeletDropIn(fields: JsonObject): string {
 export function podResolvConf(text: string | undefined, nodeIP: string): string | undefined {
   const lines = (text ?? '').split('\n').filter((line) => line.trim() !== '');
   const servers = lines.flatMap((line) => /^\s*nameserver\s+(\S+)/.exec(line)?.[1] ?? []);
-  const usable = servers.filter((server) => !isLoopback(server));
+  const usable = servers.filter((server) => !isHostsOwn(server));
   if (usable.length > 0 && usable.length === servers.length) return undefined;
   const rest = lines.filter((line) => !/^\s*(nameserver|#|;)/.test(line));
   const named = usable.length > 0 ? usable : [nodeIP];
@@ -67,6 +67,7 @@ export function podResolvConf(text: string | undefined, nodeIP: string): string 
   ].join('\n');
 }
 
-function isLoopback(address: string): boolean {
-  return address.startsWith('127.') || address === '::1' || address === '0.0.0.0' || address === '::';
+/** Loopback, or of one link: neither leads out of a pod to where it leads from the host. */
+function isHostsOwn(address: string): boolean {
+  return /^(127\.|0\.0\.0\.0$|::1?$|fe[89ab])/i.test(address);
 }

@@ -2,7 +2,7 @@
 import type { KubeClient } from '../../../kube/client.ts';
 import { flannelDaemonSet } from '../../../cluster/cni/flannel.ts';
 import type { TaskScope } from '../../task.ts';
-import { withCluster } from '../client.ts';
+import type { Reach } from '../client.ts';
 import { podsTrouble } from '../ready.ts';
 import { kubeadmPaths } from './paths.ts';
 import { runKubeadm } from './run.ts';
@@ -15,11 +15,11 @@ const networkMs = 5 * 60_000;
 /** What the plugin reads for every pod. */
 const subnetFile = '/run/flannel/subnet.env';
 
-export async function applyDns(scope: TaskScope): Promise<void> {
+export async function applyDns(scope: TaskScope, reach: Reach): Promise<void> {
   const isThere = (await scope.host.files.stat(kubeadmPaths.kubeconfig)) !== undefined;
-  if (isThere && (await withCluster(scope.host, kubeadmPaths.kubeconfig, hasDns))) return;
+  if (isThere && (await reach(scope.host, hasDns))) return;
   await scope.act("make the cluster's DNS", async () => {
-    await waitForNetwork(scope);
+    await waitForNetwork(scope, reach);
     await runKubeadm(scope, ['init', 'phase', 'addon', 'coredns']);
   });
 }
@@ -29,8 +29,8 @@ async function hasDns(client: KubeClient): Promise<boolean> {
   return found.every((object) => object !== undefined);
 }
 
-async function waitForNetwork(scope: TaskScope): Promise<void> {
-  await withCluster(scope.host, kubeadmPaths.kubeconfig, (client) =>
+async function waitForNetwork(scope: TaskScope, reach: Reach): Promise<void> {
+  await reach(scope.host, (client) =>
     scope.wait({
       for: 'flannel to give this host its part of the pod network',
       timeoutMs: networkMs,

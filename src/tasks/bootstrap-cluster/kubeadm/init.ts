@@ -1,10 +1,10 @@
 // `kubeadm init`, so that it can be ended anywhere and run again: what is finished is seen in the cluster itself, what is half done is gone on with.
 import type { Host } from '../../../host/host.ts';
 import { removeTree } from '../../../host/changes/remove-tree.ts';
-import { isUp, readUnit, systemctl } from '../../../host/systemd.ts';
+import { isUp, readUnit, startAnew } from '../../../host/systemd.ts';
 import { BkeError } from '../../../lib/errors.ts';
 import type { TaskScope } from '../../task.ts';
-import { withCluster } from '../client.ts';
+import type { Reach } from '../client.ts';
 import { waitForApi } from '../ready.ts';
 import { isFinished, joinTokens, progressOf } from './cluster-state.ts';
 import { runKubeadm } from './run.ts';
@@ -14,6 +14,7 @@ export interface InitOptions {
   readonly nodeName: string;
   /** Text of kubeadm's configuration. */
   readonly config: string;
+  readonly reach: Reach;
 }
 
 /** A host that was just started has its API server back within this time. */
@@ -24,26 +25,26 @@ export async function initCluster(scope: TaskScope, options: InitOptions): Promi
   await scope.apply({ kind: 'file', path: kubeadmPaths.config, mode: 0o600, content: { text: options.config } });
   const begun = (await progressOf(host)) === 'begun';
   if (begun) await startKubelet(scope);
-  if (!begun || !(await finished(scope, options.nodeName))) {
+  if (!begun || !(await finished(scope, options))) {
     const what = begun ? 'go on with the kubeadm init that was interrupted' : 'run kubeadm init';
     await scope.act(what, async () => {
       if (!begun) await clearAttempt(host);
       await runInit(scope, begun);
     });
   }
-  await removeTokens(scope);
+  await removeTokens(scope, options.reach);
 }
 
 /** Only kubeadm starts it for the first time; somebody may have stopped it since. */
 async function startKubelet(scope: TaskScope): Promise<void> {
   if (isUp(await readUnit(scope.host, kubeletUnit))) return;
-  await scope.act('start kubelet.service', () => systemctl(scope.host, 'start', kubeletUnit));
+  await scope.act('start kubelet.service', () => startAnew(scope.host, kubeletUnit));
 }
 
-async function finished(scope: TaskScope, nodeName: string): Promise<boolean> {
+async function finished(scope: TaskScope, { nodeName, reach }: InitOptions): Promise<boolean> {
   const { host } = scope;
   if ((await host.files.stat(kubeadmPaths.kubeconfig)) === undefined) return false;
-  return withCluster(host, kubeadmPaths.kubeconfig, async (client) => {
+  return reach(host, async (client) => {
     try {
       await waitForApi(scope, client, { unit: kubeletUnit, timeoutMs: answerMs });
       return await isFinished(client, nodeName);
@@ -70,9 +71,9 @@ async function runInit(scope: TaskScope, again: boolean): Promise<void> {
 }
 
 /** Nobody joins this cluster. */
-async function removeTokens(scope: TaskScope): Promise<void> {
+async function removeTokens(scope: TaskScope, reach: Reach): Promise<void> {
   if ((await scope.host.files.stat(kubeadmPaths.kubeconfig)) === undefined) return;
-  await withCluster(scope.host, kubeadmPaths.kubeconfig, async (client) => {
+  await reach(scope.host, async (client) => {
     const tokens = await joinTokens(client);
     if (tokens.length === 0) return;
     await scope.act('delete the token for joining that kubeadm makes', async () => {

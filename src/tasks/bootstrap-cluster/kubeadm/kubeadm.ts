@@ -5,6 +5,7 @@ import { imagesTask } from '../../node/images.ts';
 import { kubernetesTask } from '../../node/kubernetes.ts';
 import { type TaskScope, taskStep } from '../../task.ts';
 import type { BootstrapCluster, BootstrapPlan } from '../bootstrap-cluster.ts';
+import { reachBy } from '../client.ts';
 import { waitForCluster } from '../ready.ts';
 import { type KubeadmArtifacts, kubeadmArtifacts, missingArtifacts, programOf } from './artifacts.ts';
 import { kubeadmConfig } from './config.ts';
@@ -33,6 +34,8 @@ export function kubeadmBootstrap(plan: BootstrapPlan): BootstrapCluster {
     uninstall: () => ({ units: [kubeletUnit] }),
   };
 }
+
+const reach = reachBy(kubeadmPaths.kubeconfig);
 
 interface Parts {
   readonly artifacts: KubeadmArtifacts;
@@ -77,21 +80,22 @@ function nodeSteps(plan: BootstrapPlan, { artifacts, nodeName }: Parts): Step<Ta
 function clusterSteps(plan: BootstrapPlan, { artifacts, nodeName, ready }: Parts): Step<TaskScope>[] {
   const { version, etcdTag, corednsTag, flannel } = artifacts;
   const { hostIP, port, podCIDR, serviceCIDR, settings } = plan;
+  const endpoint = { host: hostIP, port };
   const options = { version, nodeName, hostIP, port, podCIDR, serviceCIDR, etcdTag, corednsTag, settings };
   return [
     {
       name: 'kubeadm/init',
       title: `Kubernetes ${version} by kubeadm`,
       timeoutMs: 20 * 60_000,
-      run: (scope) => initCluster(scope, { nodeName, config: kubeadmConfig(options) }),
+      run: (scope) => initCluster(scope, { nodeName, config: kubeadmConfig(options), reach }),
     },
     {
       name: 'kubeadm/network',
       title: `Network of the pods: flannel ${flannel.version}`,
       timeoutMs: 5 * 60_000,
-      run: (scope) => applyNetwork(scope, plan, `${plan.filesDir}/${flannel.path}`),
+      run: (scope) => applyNetwork(scope, { podCIDR, endpoint, file: `${plan.filesDir}/${flannel.path}`, reach }),
     },
-    { name: 'kubeadm/dns', title: "The cluster's DNS", timeoutMs: 10 * 60_000, run: applyDns },
+    { name: 'kubeadm/dns', title: "The cluster's DNS", timeoutMs: 10 * 60_000, run: (scope) => applyDns(scope, reach) },
     { name: 'kubeadm/ready', title: 'The cluster is ready', timeoutMs: 20 * 60_000, run: ready },
   ];
 }

@@ -1,17 +1,23 @@
 // The pods' network: flannel's manifest out of the bundle, applied as it fits this cluster.
-import { flannelObjects } from '../../../cluster/cni/flannel.ts';
+import { type FlannelOptions, flannelObjects } from '../../../cluster/cni/flannel.ts';
+import { applyAll } from '../../../kube/apply.ts';
 import type { KubeClient, KubeObject } from '../../../kube/client.ts';
 import { BkeError } from '../../../lib/errors.ts';
 import type { TaskScope } from '../../task.ts';
-import type { BootstrapPlan } from '../bootstrap-cluster.ts';
-import { withCluster } from '../client.ts';
+import type { Reach } from '../client.ts';
 import { kubeadmPaths } from './paths.ts';
 
 const fieldManager = 'bke-init';
 const what = 'apply flannel';
 
-/** @param file path of flannel's manifest on this host */
-export async function applyNetwork(scope: TaskScope, plan: BootstrapPlan, file: string): Promise<void> {
+export interface NetworkOptions extends FlannelOptions {
+  /** Path of flannel's manifest on this host. */
+  readonly file: string;
+  readonly reach: Reach;
+}
+
+export async function applyNetwork(scope: TaskScope, options: NetworkOptions): Promise<void> {
+  const { file, reach } = options;
   if (scope.dryRun && (await scope.host.files.stat(kubeadmPaths.kubeconfig)) === undefined) {
     await scope.act(what, async () => false);
     return;
@@ -23,14 +29,13 @@ export async function applyNetwork(scope: TaskScope, plan: BootstrapPlan, file: 
       hint: 'Run bke init with its bundle again: it puts back what is missing.',
     });
   }
-  const endpoint = { host: plan.hostIP, port: plan.port };
-  const objects = flannelObjects(manifest.toString('utf8'), { podCIDR: plan.podCIDR, endpoint });
-  await withCluster(scope.host, kubeadmPaths.kubeconfig, async (client) => {
+  const objects = flannelObjects(manifest.toString('utf8'), options);
+  await reach(scope.host, async (client) => {
     const changed: KubeObject[] = [];
     for (const object of objects) if (await differs(client, object)) changed.push(object);
     if (changed.length === 0) return;
     await scope.act(what, async () => {
-      for (const object of changed) await client.apply(object, { fieldManager, force: true });
+      await applyAll(client, changed, { fieldManager, force: true, signal: scope.signal });
     });
   });
 }

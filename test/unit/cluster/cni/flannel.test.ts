@@ -70,8 +70,8 @@ describe('the manifest of flannel', () => {
   });
 
   it.each([
-    ['a: [', /cannot be used/],
-    ['kind: Namespace\n', /no Kubernetes object/],
+    ['a: [', /problems? with the manifest of flannel/],
+    ['kind: Namespace\n', /problems? with the manifest of flannel/],
     ['kind: Namespace\napiVersion: v1\nmetadata: {name: x}\n', /no DaemonSet kube-flannel-ds/],
     [manifest.replace('{"Network"', '{{"Network"'), /net-conf.json is no JSON/],
   ])('that is none is refused (%#)', (text, why) => {

@@ -1,0 +1,120 @@
+// A cluster in memory: what is applied is there, what is there already does not change.
+import { isDeepStrictEqual } from 'node:util';
+import type {
+  ApplyOptions,
+  KubeClient,
+  KubeObject,
+  ListOptions,
+  ObjectKey,
+  ObjectList,
+  ResourceKind,
+} from '../../src/kube/client.ts';
+
+type Asked = 'get' | 'list' | 'apply' | 'delete' | 'request' | 'close';
+
+function keyText({ apiVersion, kind, namespace = '', name }: ObjectKey): string {
+  return [apiVersion, kind, namespace, name].join(' ');
+}
+
+function keyOf({ apiVersion, kind, metadata }: KubeObject): ObjectKey {
+  return { apiVersion, kind, namespace: metadata.namespace, name: metadata.name };
+}
+
+function isPlain(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Fields that are not named stay. */
+function merged(now: unknown, wanted: unknown): unknown {
+  if (!isPlain(now) || !isPlain(wanted)) return wanted;
+  return {
+    ...now,
+    ...Object.fromEntries(Object.entries(wanted).map(([name, value]) => [name, merged(now[name], value)])),
+  };
+}
+
+export class FakeCluster implements Pick<KubeClient, Asked> {
+  readonly #objects = new Map<string, KubeObject>();
+  #version = 0;
+  /** What every request fails with. */
+  failure: Error | undefined;
+  /** Keys of objects that were written or deleted, in order. */
+  readonly writes: string[] = [];
+
+  /** As somebody else would put it there. */
+  put(...objects: KubeObject[]): void {
+    for (const object of objects) this.#objects.set(keyText(keyOf(object)), this.#stamped(object));
+  }
+
+  /** Everything else of a client is a mistake of the test. */
+  client(): KubeClient {
+    const refuse = (): never => {
+      throw new Error('the fake cluster does not do that');
+    };
+    return {
+      get: (key) => this.get(key),
+      list: (kind, options) => this.list(kind, options),
+      apply: (object, options) => this.apply(object, options),
+      delete: (key) => this.delete(key),
+      request: () => this.request(),
+      close: () => this.close(),
+      create: refuse,
+      patch: refuse,
+      watch: refuse,
+    };
+  }
+
+  async get(key: ObjectKey): Promise<KubeObject | undefined> {
+    this.#answer();
+    return this.#objects.get(keyText(key));
+  }
+
+  /** Selectors are not looked at: a test puts in what they would choose. */
+  async list({ apiVersion, kind }: ResourceKind, { namespace }: ListOptions = {}): Promise<ObjectList> {
+    this.#answer();
+    const items = [...this.#objects.values()].filter(
+      (object) => object.apiVersion === apiVersion && object.kind === kind,
+    );
+    return {
+      items: items.filter(({ metadata }) => namespace === undefined || metadata.namespace === namespace),
+      resourceVersion: String(this.#version),
+    };
+  }
+
+  async apply(object: KubeObject, options: ApplyOptions): Promise<KubeObject> {
+    this.#answer();
+    const key = keyText(keyOf(object));
+    const now = this.#objects.get(key);
+    const then = { ...object, ...(now === undefined ? {} : Object(merged(now, object))) };
+    if (now !== undefined && isDeepStrictEqual(now, then)) return now;
+    if (options.dryRun === true) return then;
+    const stored = this.#stamped(then);
+    this.#objects.set(key, stored);
+    this.writes.push(`apply ${key}`);
+    return stored;
+  }
+
+  async delete(key: ObjectKey): Promise<boolean> {
+    this.#answer();
+    this.writes.push(`delete ${keyText(key)}`);
+    return this.#objects.delete(keyText(key));
+  }
+
+  async request(): Promise<unknown> {
+    this.#answer();
+    return 'ok';
+  }
+
+  close(): void {
+    // Nothing is open.
+  }
+
+  #answer(): void {
+    if (this.failure !== undefined) throw this.failure;
+  }
+
+  #stamped(object: KubeObject): KubeObject {
+    this.#version += 1;
+    return { ...object, metadata: { ...object.metadata, resourceVersion: String(this.#version) } };
+  }
+}

@@ -1,0 +1,85 @@
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { KubeObject } from '../../../../src/kube/client.ts';
+import { BkeError } from '../../../../src/lib/errors.ts';
+import { waitForCluster } from '../../../../src/tasks/bootstrap-cluster/ready.ts';
+import type { TaskScope } from '../../../../src/tasks/task.ts';
+import { FakeCluster } from '../../../fakes/kube-client.ts';
+import { type TaskHost, taskHost } from '../../../fakes/task-host.ts';
+
+let machine: TaskHost;
+let cluster: FakeCluster;
+
+beforeEach(async () => {
+  machine = await taskHost();
+  cluster = new FakeCluster();
+});
+afterEach(() => machine.remove());
+
+/** The first cause that is told; undefined where nothing has to be waited for. */
+async function cause(): Promise<string | undefined> {
+  let told: string | undefined;
+  const wait: TaskScope['wait'] = async (asked) => {
+    const answer = await asked.probe();
+    if (answer.ready || told !== undefined) return;
+    told = `${asked.for}: ${answer.cause}`;
+  };
+  await machine.run((scope) =>
+    waitForCluster(
+      { ...scope, wait },
+      { kubeconfig: '/k', nodeName: 'h1', unit: 'kubelet.service', reach: (_host, work) => work(cluster.client()) },
+    ),
+  );
+  return told;
+}
+
+function node(status: string, message: string): KubeObject {
+  const conditions = [{ type: 'Ready', status, message }];
+  return { apiVersion: 'v1', kind: 'Node', metadata: { name: 'h1' }, status: { conditions } };
+}
+
+function dns(availableReplicas: number, generation = 1): KubeObject {
+  const status = { observedGeneration: 1, updatedReplicas: 2, availableReplicas };
+  const metadata = { namespace: 'kube-system', name: 'coredns', generation };
+  return { apiVersion: 'apps/v1', kind: 'Deployment', metadata, spec: { replicas: 2 }, status };
+}
+
+function pod(status: object): KubeObject {
+  return { apiVersion: 'v1', kind: 'Pod', metadata: { namespace: 'kube-system', name: 'coredns-1' }, status };
+}
+
+it('a cluster that works is waited for not at all', async () => {
+  cluster.put(node('True', ''), dns(2));
+  expect(await cause()).toBeUndefined();
+});
+
+it('a server that does not answer, or not yet, is told by what it says', async () => {
+  cluster.failure = new BkeError('BKE_KUBE_UNREACHABLE', 'no API server answers: ECONNREFUSED');
+  expect(await cause()).toBe('the API server to be ready: no API server answers: ECONNREFUSED');
+});
+
+it('an answer that waiting does not change ends it', async () => {
+  cluster.failure = new BkeError('BKE_KUBE_FORBIDDEN', 'Unauthorized');
+  await expect(cause()).rejects.toMatchObject({ code: 'BKE_KUBE_FORBIDDEN' });
+});
+
+it('a node tells its own reason', async () => {
+  expect(await cause()).toBe('node h1 to be ready: the kubelet has not registered the node h1 yet');
+  cluster.put(node('False', 'cni plugin not initialized'));
+  expect(await cause()).toBe('node h1 to be ready: cni plugin not initialized');
+});
+
+it('the DNS tells what its containers wait for, else what its pods are not yet', async () => {
+  cluster.put(node('True', ''), dns(1));
+  expect(await cause()).toBe('the cluster DNS to run: its pods are being made');
+  cluster.put(pod({ conditions: [{ type: 'PodScheduled', status: 'False', message: '0/1 nodes are available' }] }));
+  expect(await cause()).toBe('the cluster DNS to run: coredns-1: 0/1 nodes are available');
+  cluster.put(
+    pod({ containerStatuses: [{ state: { waiting: { reason: 'ImagePullBackOff', message: 'not found' } } }] }),
+  );
+  expect(await cause()).toBe('the cluster DNS to run: coredns-1: ImagePullBackOff: not found');
+});
+
+it('a DNS whose newest form is not seen yet is not ready', async () => {
+  cluster.put(node('True', ''), dns(2, 2));
+  expect(await cause()).toMatch(/^the cluster DNS to run/);
+});

@@ -1,0 +1,105 @@
+import { createHash } from 'node:crypto';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type KubernetesParameters, kubernetesTask } from '../../../../src/tasks/node/kubernetes.ts';
+import type { ProgramArtifact } from '../../../../src/tasks/node/programs.ts';
+import { undoAll } from '../../../fakes/ledger.ts';
+import { type TaskHost, taskHost } from '../../../fakes/task-host.ts';
+
+let machine: TaskHost;
+const at = (path: string): string => join(machine.root, path);
+const text = (path: string): Promise<string> => readFile(at(path), 'utf8');
+
+async function put(path: string, content: string): Promise<void> {
+  await mkdir(join(at(path), '..'), { recursive: true });
+  await writeFile(at(path), content);
+}
+
+async function program(name: string): Promise<ProgramArtifact> {
+  await put(`/srv/${name}`, name);
+  const digest = `sha256:${createHash('sha256').update(name).digest('hex')}`;
+  return { name, version: 'v1.36.3', type: 'binary', source: `/srv/${name}`, digest };
+}
+
+beforeEach(async () => {
+  machine = await taskHost();
+  await put('/etc/resolv.conf', 'nameserver 10.0.0.2\n');
+  await put('/proc/sys/kernel/panic', '0\n');
+});
+afterEach(() => machine.remove());
+
+async function install(change: Partial<KubernetesParameters> = {}): Promise<string[]> {
+  const parameters: KubernetesParameters = {
+    kubeadm: await program('kubeadm'),
+    kubelet: await program('kubelet'),
+    kubectl: await program('kubectl'),
+    nodeIP: '10.0.0.5',
+    settings: { kubelet: {}, kubeProxy: {} },
+    ...change,
+  };
+  return machine.run((scope) => kubernetesTask.run(scope, parameters));
+}
+
+const golden = (name: string): string => join(import.meta.dirname, 'golden', `${name}.golden`);
+
+describe('the programs of a node', () => {
+  it('are put in place, and the kubelet is left for kubeadm to start', async () => {
+    await install({ settings: { kubelet: { maxPods: 60, evictionHard: null }, kubeProxy: {} } });
+    await expect(await text('/etc/systemd/system/kubelet.service')).toMatchFileSnapshot(golden('kubelet.service'));
+    await expect(await text('/etc/kubernetes/kubelet.conf.d/10-bke.conf')).toMatchFileSnapshot(golden('10-bke.conf'));
+    await expect(await text('/etc/kubernetes/kubelet.conf.d/50-settings.conf')).toMatchFileSnapshot(
+      golden('50-settings.conf'),
+    );
+    expect(await machine.host.files.readLink('/usr/local/bin/kubeadm')).toBe(
+      '/usr/local/libexec/bke/kubeadm-v1.36.3/kubeadm',
+    );
+    expect(machine.systemctlCalls()).toEqual(['daemon-reload', 'enable kubelet.service']);
+  });
+
+  it('are left alone when they are so already, and a kubelet that runs takes up other settings', async () => {
+    await install();
+    await machine.host.run(['systemctl', 'restart', 'kubelet.service']);
+    machine.systemctlCalls();
+    expect(await install()).toEqual([]);
+    expect(machine.systemctlCalls()).toEqual([]);
+    await install({ settings: { kubelet: { maxPods: 70 }, kubeProxy: {} } });
+    expect(machine.systemctlCalls()).toContain('restart kubelet.service');
+  });
+
+  it('give pods a name server that answers where the host has none', async () => {
+    await rm(at('/etc/resolv.conf'));
+    await install();
+    expect(await text('/etc/kubernetes/resolv.conf')).toContain('nameserver 10.0.0.5\n');
+    expect(await text('/etc/kubernetes/kubelet.conf.d/10-bke.conf')).toContain(
+      '"resolvConf": "/etc/kubernetes/resolv.conf"',
+    );
+  });
+
+  it("look behind systemd-resolved's own server", async () => {
+    await put('/etc/resolv.conf', 'nameserver 127.0.0.53\n');
+    await put('/run/systemd/resolve/resolv.conf', 'nameserver 10.0.0.2\n');
+    await put('/etc/systemd/system/systemd-resolved.service', '[Service]\n');
+    await machine.host.run(['systemctl', 'restart', 'systemd-resolved.service']);
+    await install();
+    expect(await machine.host.files.stat('/etc/kubernetes/resolv.conf')).toBeUndefined();
+  });
+
+  it('take nothing with them that was there: kernel values, directories, the lock of iptables', async () => {
+    await install();
+    expect(await text('/proc/sys/kernel/panic')).toBe('10\n');
+    // What others put into the zones in the meantime.
+    await put('/etc/kubernetes/admin.conf', 'x');
+    await put('/var/lib/kubelet/config.yaml', 'x');
+    expect(Object.values(await undoAll(machine.host)).map(({ result }) => result)).not.toContain('kept');
+    expect(await text('/proc/sys/kernel/panic')).toBe('0\n');
+    for (const path of [
+      '/var/lib/kubelet',
+      '/lib/modules/x',
+      '/run/xtables.lock',
+      '/usr/local/bin/kubelet',
+      '/etc/ssl',
+    ])
+      expect(await machine.host.files.stat(path), path).toBeUndefined();
+  });
+});
