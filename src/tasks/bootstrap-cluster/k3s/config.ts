@@ -1,6 +1,5 @@
 // The text of K3s's configuration files. Pure, kept as golden files by tests, and checked there against K3s's documented names.
 import { stringify } from 'yaml';
-import type { JsonObject } from '../../../config/node-settings.ts';
 import { ownMark } from '../../../lib/own-mark.ts';
 import { type TomlTable, toToml } from '../../../lib/toml.ts';
 import { localFolder } from '../../../release/oci/reference.ts';
@@ -13,7 +12,7 @@ function yamlFile(value: unknown): string {
 }
 
 export interface K3sConfigOptions {
-  readonly hostname: string;
+  readonly nodeName: string;
   readonly hostIP: string;
   readonly port: number;
   readonly podCIDR: string;
@@ -30,10 +29,10 @@ export interface K3sConfigOptions {
 /** config.yaml: the options of `k3s server`, without their dashes. */
 export function k3sConfig(options: K3sConfigOptions): string {
   return yamlFile({
-    'node-name': options.hostname,
+    'node-name': options.nodeName,
     'node-ip': options.hostIP,
     'https-listen-port': options.port,
-    'tls-san': [...new Set([options.hostIP, options.hostname])],
+    'tls-san': [...new Set([options.hostIP, options.nodeName])],
     'token-file': k3sPaths.token,
     'write-kubeconfig-mode': '0600',
     'cluster-cidr': options.podCIDR,
@@ -49,6 +48,8 @@ export function k3sConfig(options: K3sConfigOptions): string {
     'pause-image': options.pauseImage,
     // Else K3s makes a file of its own that names a public server.
     'resolv-conf': options.resolvConf,
+    // Webhooks are called at their pods, not at the address of their Service, for which a host without a default route has no route.
+    'kube-apiserver-arg': ['enable-aggregator-routing=true'],
     'kubelet-arg': [`config=${k3sPaths.kubelet}`],
     'kube-proxy-arg': options.kubeProxyArgs,
   });
@@ -68,11 +69,6 @@ export function k3sRegistries(mirrored: readonly string[], local: string): strin
     mirrors: { ...Object.fromEntries(mirrors), '*': { endpoint } },
     configs: { [local]: { tls: { ca_file: k3sPaths.ca } } },
   });
-}
-
-/** Fields of the site win over those of K3s, which reads this file after its own. */
-export function k3sKubelet(settings: JsonObject): string {
-  return yamlFile({ apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration', ...settings });
 }
 
 /** Merged into the configuration that K3s renders (version 3). */

@@ -30,25 +30,31 @@ export const kubeProxyOptions: Readonly<Record<string, string>> = {
 };
 
 /** The kernel's own limits stay as they are: a single node that only manages needs no others, and what is not set need not be set back. */
-export const untouchedKernel: JsonObject = {
-  conntrack: { maxPerCore: 0, tcpEstablishedTimeout: '0s', tcpCloseWaitTimeout: '0s' },
-};
+const untouchedLimits: JsonObject = { maxPerCore: 0, tcpEstablishedTimeout: '0s', tcpCloseWaitTimeout: '0s' };
 
 const described = new Set(['apiVersion', 'kind']);
+
+/** The settings of the site over what bke sets. */
+export function kubeProxyFields(settings: JsonObject): JsonObject {
+  const conntrack = settings['conntrack'];
+  return { ...settings, conntrack: { ...untouchedLimits, ...(isObject(conntrack) ? conntrack : {}) } };
+}
 
 /**
  * As `option=value`, sorted.
  * @throws BkeError BKE_K3S_SETTING naming every field that has no option.
  */
 export function kubeProxyArgs(settings: JsonObject): string[] {
-  const wanted = new Map([...leaves(untouchedKernel), ...leaves(settings)]);
+  const wanted = new Map(leaves(kubeProxyFields(settings)));
   const unknown = [...wanted.keys()].filter((field) => kubeProxyOptions[field] === undefined);
   if (unknown.length > 0) {
     throw new BkeError('BKE_K3S_SETTING', `kube-proxy inside K3s has no option for ${unknown.join(', ')}`, {
       hint: 'Leave these out of spec.settings.kubeProxy, or make the cluster with --bootstrap kubeadm.',
     });
   }
-  return [...wanted].map(([field, value]) => `${kubeProxyOptions[field]}=${valueText(value)}`).sort();
+  // null: not this one.
+  const given = [...wanted].filter(([, value]) => value !== null);
+  return given.map(([field, value]) => `${kubeProxyOptions[field]}=${valueText(value)}`).sort();
 }
 
 function leaves(settings: JsonObject, above = ''): [string, JsonValue][] {
@@ -59,7 +65,7 @@ function leaves(settings: JsonObject, above = ''): [string, JsonValue][] {
   });
 }
 
-function isObject(value: JsonValue): value is JsonObject {
+function isObject(value: JsonValue | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 

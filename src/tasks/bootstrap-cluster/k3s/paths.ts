@@ -5,6 +5,8 @@ const configDir = '/etc/rancher/k3s';
 const dataDir = '/var/lib/rancher/k3s';
 
 export const k3sUnit = 'k3s.service';
+/** What people and bke call it by. */
+export const k3sLink = '/usr/local/bin/k3s';
 
 export const k3sPaths = {
   configDir,
@@ -12,7 +14,7 @@ export const k3sPaths = {
   registries: `${configDir}/registries.yaml`,
   /** Fields of KubeletConfiguration; K3s copies it among the kubelet's drop-ins at every start. */
   kubelet: `${configDir}/kubelet.yaml`,
-  /** Only where the host has no name server that pods can reach. */
+  /** Only where pods can't reach the name servers of the host's own file. */
   resolvConf: `${configDir}/resolv.conf`,
   /** The CA of the local registry. */
   ca: `${configDir}/site-ca.crt`,
@@ -58,6 +60,8 @@ export const k3sZones: readonly string[] = [
   // Sockets of containerd's shims are here whatever its own state folder is.
   '/run/containerd',
   '/run/nri',
+  // The kubelet makes it for volume plugins.
+  '/usr/libexec/kubernetes',
   '/var/lib/cni',
   '/var/log/pods',
   '/var/log/containers',

@@ -147,6 +147,9 @@ export const registryKeys = {
  */
 export const kubeletOptions: ReadonlySet<string> = new Set(['config', 'config-dir']);
 
+/** Options of the API server that bke uses. Source: kubernetes/kubernetes v1.36.3 pkg/controlplane/apiserver/options/options.go (AddFlags). */
+export const apiServerOptionNames: ReadonlySet<string> = new Set(['enable-aggregator-routing']);
+
 /** Options of kube-proxy. Source: kubernetes/kubernetes v1.36.3 cmd/kube-proxy/app/options.go (AddFlags). */
 export const kubeProxyOptionNames: ReadonlySet<string> = new Set([
   'bind-address',

@@ -4,15 +4,12 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 import { noNodeSettings } from '../../../../../src/config/node-settings.ts';
 import { readAsset } from '../../../../../src/lib/assets.ts';
-import {
-  k3sConfig,
-  k3sContainerd,
-  k3sKubelet,
-  k3sRegistries,
-} from '../../../../../src/tasks/bootstrap-cluster/k3s/config.ts';
+import { k3sConfig, k3sContainerd, k3sRegistries } from '../../../../../src/tasks/bootstrap-cluster/k3s/config.ts';
 import { kubeProxyArgs, kubeProxyOptions } from '../../../../../src/tasks/bootstrap-cluster/k3s/kube-proxy-args.ts';
+import { kubeletDropIn } from '../../../../../src/tasks/node/kubelet-config.ts';
 import { k3sPaths } from '../../../../../src/tasks/bootstrap-cluster/k3s/paths.ts';
 import {
+  apiServerOptionNames,
   documentedPaths,
   flannelBackends,
   kubeletOptions,
@@ -28,7 +25,7 @@ import {
 const local = 'deploy.bke.internal:40443';
 const mirrored = ['docker.io', 'registry.k8s.io', 'registry.site.example:5000'];
 const config = k3sConfig({
-  hostname: 'boot',
+  nodeName: 'boot',
   hostIP: '10.0.0.5',
   port: 36_443,
   podCIDR: '100.72.0.0/16',
@@ -47,13 +44,13 @@ describe("K3s's files", () => {
   it('are these', async () => {
     await expect(config).toMatchFileSnapshot(golden('config.yaml'));
     await expect(registries).toMatchFileSnapshot(golden('registries.yaml'));
-    await expect(k3sKubelet({ failCgroupV1: false, maxPods: 60 })).toMatchFileSnapshot(golden('kubelet.yaml'));
+    await expect(kubeletDropIn({ failCgroupV1: false, maxPods: 60 })).toMatchFileSnapshot(golden('kubelet.yaml'));
     const containerd = { plugins: { 'io.containerd.cri.v1.runtime': { restrict_oom_score_adj: true } } };
     await expect(k3sContainerd(containerd)).toMatchFileSnapshot(golden('50-bke.toml'));
   });
 
   it('begin with the mark bke knows its own files by', async () => {
-    for (const text of [config, registries, k3sKubelet({}), k3sContainerd({})])
+    for (const text of [config, registries, kubeletDropIn({}), k3sContainerd({})])
       expect(text).toMatch(/^# Written by bke/);
     for (const name of ['k3s.service', 'coredns.yaml']) {
       expect((await readAsset(`assets/k3s/${name}`)).toString()).toMatch(/^# Written by bke/);
@@ -92,7 +89,8 @@ describe('config.yaml', () => {
     expect(wanted['https-listen-port']).toBe(36_443);
   });
 
-  it('gives kubelet and kube-proxy options that they have', () => {
+  it('gives API server, kubelet and kube-proxy options that they have', () => {
+    for (const arg of list('kube-apiserver-arg')) expect(apiServerOptionNames).toContain(arg.split('=', 1)[0]);
     for (const arg of list('kubelet-arg')) expect(kubeletOptions).toContain(arg.split('=', 1)[0]);
     for (const arg of list('kube-proxy-arg')) expect(kubeProxyOptionNames).toContain(arg.split('=', 1)[0]);
   });
