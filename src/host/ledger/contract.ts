@@ -71,8 +71,11 @@ export interface Ledger extends LedgerView {
    * @throws BkeError BKE_CHANGE_NOT_APPLIED where it is still not so afterwards; whatever applying throws.
    */
   apply(scope: Scope, change: Change): Promise<ApplyResult>;
-  /** Never throws for what the host refuses: that is `left`. */
-  undo(resource: LedgerResource): Promise<UndoOutcome>;
+  /**
+   * Never throws for what the host refuses: that is `left`.
+   * @param keep paths that stay with all that is in them: a directory that holds nothing else is let go of, and told as kept.
+   */
+  undo(resource: LedgerResource, keep?: readonly string[]): Promise<UndoOutcome>;
   /** Writes that the run came to its end. */
   finish(): Promise<void>;
   /**

@@ -8,6 +8,7 @@ import { removeTree } from '../changes/remove-tree.ts';
 import type { FileType, Host, LeftPath } from '../host.ts';
 import { encodeLine, type LedgerContent, type LedgerEntry, ledgerFormat, readEntries } from './entries.ts';
 import { makeDirectories, PreviewKeeper, rootOnlyDirectory, StoreKeeper } from './keeper.ts';
+import { holdsOnlyKept } from './kept-content.ts';
 import type { ApplyResult, Ledger, LedgerOptions, LedgerRemoval, LedgerResource } from './contract.ts';
 import { ledgerPath, machineIdOf, ViewOfLedger, weighed } from './ledger-view.ts';
 import type { Life } from './lives.ts';
@@ -141,12 +142,12 @@ export class LedgerWriter extends ViewOfLedger implements Ledger {
     });
   }
 
-  async undo(resource: LedgerResource): Promise<UndoOutcome> {
+  async undo(resource: LedgerResource, keep: readonly string[] = []): Promise<UndoOutcome> {
     const life = this.lives.get(resource.key);
     if (life === undefined) return { result: 'already' };
     if (resource.sharedWith.length > 0) return this.#release(life, resource);
     await this.#append({ type: 'undo', key: life.key, time: new Date().toISOString() });
-    const outcome = await this.#unmake(life);
+    const outcome = await this.#letGo(life, await this.#unmake(life), keep);
     await this.#append({ type: 'undone', key: life.key, outcome });
     return outcome;
   }
@@ -165,6 +166,12 @@ export class LedgerWriter extends ViewOfLedger implements Ledger {
       if (!(thrown instanceof BkeError) || thrown.code === 'BKE_CANCELLED') throw thrown;
       return { result: 'left', why: thrown.message };
     }
+  }
+
+  async #letGo({ record: { last } }: Life, outcome: UndoOutcome, keep: readonly string[]): Promise<UndoOutcome> {
+    if (outcome.result !== 'left' || last.kind !== 'directory') return outcome;
+    if (!(await holdsOnlyKept(this.host, last.path, keep))) return outcome;
+    return { result: 'kept', why: 'only what stays is in it' };
   }
 
   async finish(): Promise<void> {

@@ -14,6 +14,8 @@ export interface KnownPath {
   readonly what: string;
   /** `proof`: it shows that Kubernetes was installed here. `needsProof`: the name alone could be anybody's, it goes only where a proof was found. */
   readonly mark?: 'proof' | 'needsProof';
+  /** Comes and goes with every pod and holds nobody's data. */
+  readonly passing?: true;
 }
 
 /** kubelet's own directory. */
@@ -84,6 +86,7 @@ export const kubernetesPaths: readonly KnownPath[] = [
   ...trees('pod logs', ['/var/log/pods', '/var/log/containers']),
   ...trees('etcd data', ['/var/lib/etcd/member'], 'needsProof'),
   ...trees('flannel state', ['/run/flannel', '/var/lib/cni/flannel']),
+  ...trees('addresses of pods', ['/var/lib/cni/networks/cbr0'], 'needsProof'),
   ...trees('Calico state', ['/run/calico', '/var/lib/calico', '/var/log/calico']),
   ...trees('Cilium state', ['/run/cilium', '/var/lib/cilium']),
   ...files(
@@ -100,7 +103,19 @@ export const kubernetesPaths: readonly KnownPath[] = [
   ...trees('Cluster API state', ['/run/cluster-api'], 'needsProof'),
   ...files('kubelet settings', ['/etc/default/kubelet', '/etc/sysconfig/kubelet'], 'needsProof'),
   ...trees('K3s state', ['/run/k3s']),
-  ...files('K3s configuration', ['/etc/rancher/k3s/registries.yaml', '/etc/rancher/k3s/config.yaml'], 'needsProof'),
+  ...files(
+    'K3s configuration',
+    ['registries.yaml', 'config.yaml', 'kubelet.yaml', 'resolv.conf', 'site-ca.crt', 'token'].map(
+      (name) => `/etc/rancher/k3s/${name}`,
+    ),
+    'needsProof',
+  ),
+  ...files('K3s node password', ['/etc/rancher/node/password'], 'needsProof'),
+  ...files(
+    'K3s unit',
+    ['k3s', 'k3s-agent'].map((name) => `/etc/systemd/system/multi-user.target.wants/${name}.service`),
+    'needsProof',
+  ),
   ...files(
     'K3s unit',
     ['k3s', 'k3s-agent'].flatMap((name) => [
@@ -160,9 +175,12 @@ export const sharedFolders: readonly KnownPath[] = [
   '/etc/cni',
   '/opt/cni/bin',
   '/opt/cni',
+  '/var/lib/cni/networks',
+  '/var/lib/cni/results',
   '/var/lib/cni',
   '/var/lib/etcd',
   '/etc/rancher/k3s',
+  '/etc/rancher/node',
   '/etc/rancher',
   '/var/lib/rancher',
   kubeletFolder,
@@ -183,6 +201,8 @@ export const mountTops: readonly string[] = [
   '/run/containerd/io.containerd.grpc.v1.cri',
   '/run/k3s',
   '/var/lib/rancher/k3s',
+  '/var/lib/cni/networks',
+  '/var/lib/cni/results',
   '/var/lib/cni',
   '/var/lib/etcd',
   '/run/cilium',

@@ -106,6 +106,9 @@ export function shimNamespace(process: ProcessInfo): string | undefined {
   return flag < 0 ? undefined : process.args[flag + 1];
 }
 
+/** K3s unpacks its programs here, itself among them, and runs them from here only. */
+const k3sPrograms = '/var/lib/rancher/k3s/data/';
+
 /** Why a process belongs to Kubernetes' containers; undefined where it doesn't. */
 export function podProcessReason(process: ProcessInfo, bases: readonly string[]): string | undefined {
   const namespace = shimNamespace(process);
@@ -116,7 +119,8 @@ export function podProcessReason(process: ProcessInfo, bases: readonly string[])
       .find((name) => podCgroup.test(name));
     if (part !== undefined) return `runs in the control group ${part}`;
   }
-  return undefined;
+  // Its containerd outlives a K3s that was killed, and a K3s without a unit would start pods again.
+  return process.executable?.startsWith(k3sPrograms) === true ? "one of K3s's own programs" : undefined;
 }
 
 /** A process and all that it descends from: what must never be ended by it. */

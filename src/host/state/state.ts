@@ -1,7 +1,8 @@
 // Everything a reset looks at on a host, read in one go: it changes nothing and asks nothing of a file system that may be dead.
 import type { Host } from '../host.ts';
 import { readPodCgroups } from './cgroups.ts';
-import { readForeignContainers } from './containers.ts';
+import { readCniResults } from './cni-results.ts';
+import { readForeignContainers, readK3sContainers } from './containers.ts';
 import { type PodNetworks, type RuleSet, readRules } from './iptables.ts';
 import { readProxyServers, readSetNames, type VirtualServer } from './ipsets.ts';
 import { type KnownPath, kubernetesPaths, podNetworkNames, sharedFolders, volumePaths } from './known-paths.ts';
@@ -38,7 +39,10 @@ export interface NetworkState {
 export interface HostState {
   readonly units: readonly KnownUnit[];
   readonly processes: readonly ProcessInfo[];
+  /** Of others in the containerd bke installed: it stays with them. */
   readonly foreignContainers: readonly string[];
+  /** Of others in K3s's own containerd: the reset does not begin while they run. */
+  readonly k3sContainers: readonly string[];
   readonly mounts: readonly Mount[];
   /** Of the directories below which mounts are looked for: where each really is. */
   readonly realPaths: ReadonlyMap<string, string>;
@@ -154,16 +158,24 @@ export async function readHostState(host: Host, options: ScanOptions): Promise<H
     readPodCgroups(host),
     readPackagedKubelet(host),
   ]);
+  const found = await readCniResults(host, network.podNetworks);
   return {
     units,
     processes,
     foreignContainers: await readForeignContainers(host, processes),
+    k3sContainers: await readK3sContainers(host, processes),
     mounts,
     realPaths: await readRealPaths(host, reach, options.tops),
     fstab,
     network,
     cgroups,
-    ...(await readPaths(host, reach, [...kubernetesPaths, ...sharedFolders, ...volumePaths, ...options.paths])),
+    ...(await readPaths(host, reach, [
+      ...found,
+      ...kubernetesPaths,
+      ...sharedFolders,
+      ...volumePaths,
+      ...options.paths,
+    ])),
     kubeconfigs: await readKubeconfigs(host, reach),
     session: await readSshSession(host, processes, options.pid),
     packagedKubelet,

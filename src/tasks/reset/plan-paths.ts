@@ -43,6 +43,7 @@ function hasKubernetes({ state, flags }: PlanInput, self: number): boolean {
 function isCovered(path: string, input: PlanInput): boolean {
   return input.ledger.all.some(({ record: { last } }) => {
     const top = changePath(last);
+    if (last.kind === 'unit' && path.endsWith(`.wants/${last.name}`)) return true;
     return top !== undefined && (last.kind === 'zone' ? isWithin(path, top) : path === top);
   });
 }
@@ -131,6 +132,7 @@ function pathItems(paths: readonly FoundPath[]): PlanItem[] {
       action: 'remove',
       what: `${shown}${contents}`,
       why: path.what,
+      ...(path.passing === undefined ? {} : { passing: path.passing }),
     };
   });
 }

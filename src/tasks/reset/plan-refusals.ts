@@ -3,6 +3,7 @@ import { foreignPorts, linkMaker } from '../../host/state/links.ts';
 import { sessionRuleAtRisk } from '../../host/state/session-rules.ts';
 import type { HostState } from '../../host/state/state.ts';
 import type { Refusal } from './reset-plan.ts';
+import { listedShort } from '../../lib/text.ts';
 import { ownNetwork, runsInPod } from './select.ts';
 
 function linkRefusals({ network, session }: HostState): Refusal[] {
@@ -43,6 +44,19 @@ function ruleRefusals({ network, session }: HostState): Refusal[] {
   ];
 }
 
+function containerRefusals({ k3sContainers }: HostState): Refusal[] {
+  const [first] = k3sContainers;
+  if (first === undefined) return [];
+  const namespace = first.split('/')[0] ?? '';
+  return [
+    {
+      what: `containers in K3s's containerd: ${listedShort(k3sContainers, 5)}`,
+      why: "they are not Kubernetes' and would lose what they run on",
+      hint: `End them first: k3s ctr -n ${namespace} tasks list`,
+    },
+  ];
+}
+
 export function planRefusals(state: HostState, self: number): Refusal[] {
   const inPod: Refusal[] = runsInPod(state.processes, self)
     ? [
@@ -53,5 +67,5 @@ export function planRefusals(state: HostState, self: number): Refusal[] {
         },
       ]
     : [];
-  return [...inPod, ...linkRefusals(state), ...ruleRefusals(state)];
+  return [...inPod, ...containerRefusals(state), ...linkRefusals(state), ...ruleRefusals(state)];
 }

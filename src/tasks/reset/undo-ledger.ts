@@ -1,5 +1,6 @@
 // Undoes what the ledger has, last made first, and lets the ledger itself go when nothing is left in it.
 import type { LedgerResource } from '../../host/ledger/ledger.ts';
+import { volumePaths } from '../../host/state/known-paths.ts';
 import { isWithin } from '../../host/state/mounts.ts';
 import { BkeError } from '../../lib/errors.ts';
 import { plural } from '../../lib/text.ts';
@@ -16,8 +17,8 @@ function seeCommand({ record: { last } }: LedgerResource): string {
 }
 
 async function undoOne(scope: ResetScope, resource: LedgerResource): Promise<boolean> {
-  const { ledger, left, kept } = scope.run;
-  const outcome = await ledger.undo(resource);
+  const { ledger, left, kept, flags } = scope.run;
+  const outcome = await ledger.undo(resource, flags.purgeVolumes ? [] : volumePaths.map(({ path }) => path));
   const place = outcome.keptAt === undefined ? '' : `, kept in ${outcome.keptAt}`;
   if (outcome.result === 'left') {
     left.push({ what: resource.description, why: outcome.why ?? 'it could not be undone', see: seeCommand(resource) });

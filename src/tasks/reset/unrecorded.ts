@@ -50,7 +50,8 @@ async function programLinks(host: Host): Promise<KnownPath[]> {
   return found;
 }
 
-const programFolders = /^(bke|registry|distribution|containerd|runc|crictl|cni-plugins)-v?\d/;
+const programFolders =
+  /^(bke|registry|distribution|containerd|runc|crictl|cni-plugins|k3s|kubeadm|kubelet|kubectl|etcdctl|helm)-v?\d/;
 
 /** Without a ledger nothing tells who needs a program: they go only with everything. */
 async function programs(host: Host): Promise<KnownPath[]> {

@@ -315,6 +315,30 @@ describe('the end of the ledger', () => {
     expect(await host.files.list('/var/lib/bke')).toEqual(['theirs']);
   });
 
+  test('a directory that holds only what is to stay is let go of, any other is not', async () => {
+    await within(async (ledger) => {
+      await ledger.apply('services', file('/opt/deep/er/a', 'x'));
+      await ledger.apply('services', file('/opt/mixed/a', 'x'));
+      for (const folder of ['deep/er/volumes/v1', 'mixed/volumes/v1', 'mixed/theirs'])
+        await mkdir(host.at(`/opt/${folder}`), { recursive: true });
+      const keep = ['/opt/deep/er/volumes', '/opt/mixed/volumes'];
+      const outcomes: string[] = [];
+      for (const resource of ledger.resources()) {
+        const { result, why = '' } = await ledger.undo(resource, keep);
+        outcomes.push(`${resource.key} ${result} ${why}`.trim());
+      }
+      expect(outcomes).toEqual([
+        'file:/opt/mixed/a undone',
+        'directory:/opt/mixed left not empty: theirs, volumes',
+        'file:/opt/deep/er/a undone',
+        'directory:/opt/deep/er kept only what stays is in it',
+        'directory:/opt/deep kept only what stays is in it',
+      ]);
+      expect(ledger.resources().map(({ key }) => key)).toEqual(['directory:/opt/mixed']);
+    });
+    expect(await host.files.stat('/opt/deep/er/volumes/v1')).toBeDefined();
+  });
+
   test('after its close nothing is changed or undone: the lock is not ours any more', async () => {
     const ledger = await openLedger(host, { operation: 'op', command: 'bke init' });
     await ledger.apply('services', file('/etc/a', 'x'));

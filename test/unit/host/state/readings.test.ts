@@ -71,6 +71,20 @@ describe('processes', () => {
     ).toBeUndefined();
   });
 
+  it("knows K3s's own programs by where they run from, and shims among them by the namespace they serve", () => {
+    const program = '/var/lib/rancher/k3s/data/0a1b/bin/containerd';
+    const reason = (more: Partial<ProcessInfo>): string | undefined => podProcessReason(processOf(more), []);
+    expect(reason({ executable: program })).toBe("one of K3s's own programs");
+    expect(reason({ executable: '/opt/var/lib/rancher/k3s/data/x' })).toBeUndefined();
+    expect(reason({ executable: '/var/lib/rancher/k3s/data-of-mine/x' })).toBeUndefined();
+    const shim = (namespace: string) => ({
+      executable: `${program}-shim-runc-v2`,
+      args: ['x', '-namespace', namespace],
+    });
+    expect(reason(shim('k8s.io'))).toBe('container shim of namespace k8s.io');
+    expect(reason(shim('mine'))).toBeUndefined();
+  });
+
   it('follows a process up to the first, and stops at a loop', () => {
     const chain = [
       processOf({ pid: 3, parent: 2 }),

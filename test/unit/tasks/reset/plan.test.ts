@@ -21,6 +21,7 @@ const clean: HostState = {
   units: [],
   processes: [processOf(1, {}), processOf(self, { command: 'bke' })],
   foreignContainers: [],
+  k3sContainers: [],
   mounts: parseMountInfo('1 0 8:1 / / rw - ext4 /dev/sda rw'),
   realPaths: new Map(),
   fstab: new Set(),
@@ -248,6 +249,17 @@ describe('a plan', () => {
     expect(stopped({ all: false, mount: false })).toEqual(['kubelet.service']);
     expect(stopped({ all: false })).toEqual(['kubelet.service', 'bke-registry.service']);
     expect(stopped({})).toEqual(['kubelet.service', 'bke-registry.service', 'bke-agent.service']);
+  });
+
+  it("refuses where somebody's containers run in K3s's own containerd", () => {
+    const { refusals } = planReset(input({ k3sContainers: ['mine/a', 'mine/b'] }), self);
+    expect(refusals).toEqual([
+      {
+        what: "containers in K3s's containerd: mine/a, mine/b",
+        why: "they are not Kubernetes' and would lose what they run on",
+        hint: 'End them first: k3s ctr -n mine tasks list',
+      },
+    ]);
   });
 
   it("refuses where a link that goes carries the session or somebody else's port", () => {
