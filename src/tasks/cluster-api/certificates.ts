@@ -12,7 +12,7 @@ type CertificatesClient = Pick<KubeClient, 'get' | 'list' | 'apply' | 'patch'>;
 export interface CertificateOptions {
   readonly now: Date;
   /** Told of what people must do before long: the end of the CA is near. */
-  warn(message: string): void;
+  readonly warn: (message: string) => void;
 }
 
 const leafDays = 365;

@@ -1,6 +1,7 @@
 // Objects through which the API server calls webhooks, and the CA bundle they must have.
 import { z } from 'zod';
 import type { KubeObject } from '../../kube/client.ts';
+import { fieldAt } from '../../kube/fields.ts';
 
 /** Label and value of every object whose CA bundle is the management CA. */
 export const injectCa = { label: 'bke.io/inject-ca', value: 'management' } as const;
@@ -46,16 +47,8 @@ export function caPlaces(object: KubeObject): readonly CaPlace[] {
 export function withCaBundle(object: KubeObject, caBundle: string): KubeObject {
   const copy = structuredClone(object);
   for (const { pointer } of caPlaces(object)) {
-    const path = pointer.slice(1).split('/');
-    let at: object = copy;
-    for (const field of path.slice(0, -1)) at = childOf(at, field);
-    Reflect.set(at, path.at(-1) ?? '', caBundle);
+    const config = fieldAt(copy, ...pointer.split('/').slice(1, -1));
+    if (typeof config === 'object' && config !== null) Reflect.set(config, 'caBundle', caBundle);
   }
   return copy;
-}
-
-function childOf(parent: object, field: string): object {
-  const child: unknown = Reflect.get(parent, field);
-  if (typeof child !== 'object' || child === null) throw new Error(`no object at ${field}`);
-  return child;
 }

@@ -12,6 +12,10 @@ const dayMs = 24 * 3_600_000;
 const noticeDays = 365;
 const mend = `Delete the Secret ${key.namespace}/${key.name} and run \`bke init\` again: it makes a new CA and new certificates.`;
 
+export async function hasManagementCa(client: Pick<KubeClient, 'get'>): Promise<boolean> {
+  return (await client.get(key)) !== undefined;
+}
+
 /**
  * Makes the CA where there is none. One that is there is never replaced. Needs the namespace.
  * @returns whether it was made.
@@ -20,7 +24,7 @@ export async function ensureManagementCa(
   client: Pick<KubeClient, 'get' | 'create'>,
   { now }: { readonly now: Date },
 ): Promise<boolean> {
-  if ((await client.get(key)) !== undefined) return false;
+  if (await hasManagementCa(client)) return false;
   const caKey = generateKey();
   const certificate = await createCaCertificate(caKey, { commonName: 'bke management CA', now, days: lifeDays });
   // Created, not applied: of two that try at once one is refused, so that no CA overwrites another.

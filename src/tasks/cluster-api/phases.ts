@@ -1,9 +1,15 @@
 // Cluster API and bke's provider, installed into a cluster from the artifacts of a release.
-import type { Phase } from '../../operations/operation.ts';
+import type { Phase, Step } from '../../operations/operation.ts';
 import type { Catalogue } from '../../release/catalogue.ts';
 import type { Platform } from '../../release/platforms.ts';
 import type { BootstrapCluster } from '../bootstrap-cluster/bootstrap-cluster.ts';
 import type { TaskScope } from '../task.ts';
+import { type Connect, connectByKubeconfig, withClient } from './connect.ts';
+import { Installation, type Work } from './installation.ts';
+import { providers } from './providers.ts';
+import { waitForProvider, waitForWebhook } from './waits.ts';
+
+export { missingForManagement } from './artifacts.ts';
 
 export interface ManagementPlan {
   /** As events name the host. */
@@ -18,11 +24,72 @@ export interface ManagementPlan {
   readonly now: () => Date;
 }
 
-/** What of the catalogue is missing for it; empty where nothing is. */
-export function missingForManagement(_plan: Pick<ManagementPlan, 'catalogue' | 'platform' | 'bkeVersion'>): string[] {
-  return [];
+const minuteMs = 60_000;
+/** Longer than what `ready` itself waits at most. */
+const readyMs = 30 * minuteMs;
+const applyMs = 5 * minuteMs;
+const startMs = 11 * minuteMs;
+const proofMs = 4 * minuteMs;
+/** A dry run waits for nothing. */
+const done = Promise.resolve();
+
+/**
+ * Every step looks first: running them again changes nothing, and goes on where an earlier run was ended.
+ * @param connect how the cluster is reached; by its kubeconfig.
+ */
+export function managementPhases(
+  plan: ManagementPlan,
+  connect: Connect = connectByKubeconfig(plan.cluster.kubeconfig),
+): readonly Phase<TaskScope>[] {
+  const installation = new Installation(plan);
+  const step = (name: string, title: string, timeoutMs: number, work: (work: Work) => Promise<void>) => ({
+    name: `management/${name}`,
+    title,
+    timeoutMs,
+    run: (scope: TaskScope) => withClient(connect, scope, (client) => work({ scope, client })),
+  });
+  const install = [
+    step('namespaces', 'Namespaces', applyMs, (work) => installation.namespaces(work)),
+    step('certificates', 'Management CA and certificates of the webhooks', applyMs, (work) =>
+      installation.certificates(work),
+    ),
+    step('catalogue', 'Catalogue of the release', applyMs, (work) => installation.catalogue(work)),
+    step('inventory', "clusterctl's inventory", applyMs, (work) => installation.inventory(work)),
+    ...providers.map((provider) =>
+      step(provider.name, `Components of ${provider.title}`, applyMs, (work) => installation.provider(work, provider)),
+    ),
+  ];
+  const proof = [
+    ...providers.map((provider) =>
+      step(`${provider.name}-ready`, `${provider.title} runs`, startMs, ({ scope, client }) =>
+        client === undefined ? done : waitForProvider(scope, client, provider),
+      ),
+    ),
+    ...providers
+      .filter(({ webhook }) => webhook !== undefined)
+      .map((provider) =>
+        step(`${provider.name}-webhook`, `Webhooks of ${provider.title} answer`, proofMs, ({ scope, client }) =>
+          client === undefined ? done : waitForWebhook(scope, client, provider),
+        ),
+      ),
+  ];
+  return [
+    phase(plan, 'management', 'Cluster API', [readyStep(plan), ...install]),
+    phase(plan, 'management-proof', 'Proof: Cluster API runs and its webhooks answer', proof),
+  ];
 }
 
-export function managementPhases(_plan: ManagementPlan): readonly Phase<TaskScope>[] {
-  throw new Error('not written yet');
+function phase({ host }: ManagementPlan, id: string, title: string, steps: Step<TaskScope>[]): Phase<TaskScope> {
+  return { id, title, chains: [{ host, steps }], stopOnFailure: true };
+}
+
+function readyStep({ cluster }: ManagementPlan): Step<TaskScope> {
+  return {
+    name: 'management/cluster',
+    title: 'The cluster is ready',
+    timeoutMs: readyMs,
+    run: async (scope) => {
+      if (!scope.dryRun) await cluster.ready(scope);
+    },
+  };
 }

@@ -53,21 +53,22 @@ function dollarAt(work: Work, at: number): Replaced {
 }
 
 function variableAt(work: Work, at: number): Replaced {
-  const { text, values } = work;
-  const [whole, only] = match(plain, text, at) ?? [];
-  if (whole !== undefined && only !== undefined) {
-    const value = values[only];
-    return { text: value ?? '', end: at + whole.length, missing: value === undefined ? [only] : [] };
-  }
-  const [head, variable] = match(withDefault, text, at) ?? [];
-  if (head === undefined || variable === undefined) throw notUnderstood(work, at);
+  const [whole, name] = match(plain, work.text, at) ?? [];
+  if (whole === undefined || name === undefined) return variableWithDefaultAt(work, at);
+  const value = work.values[name];
+  return { text: value ?? '', end: at + whole.length, missing: value === undefined ? [name] : [] };
+}
+
+function variableWithDefaultAt(work: Work, at: number): Replaced {
+  const [head, name] = match(withDefault, work.text, at) ?? [];
+  if (head === undefined || name === undefined) throw notUnderstood(work, at);
   const fallback = defaultAt(work, at + head.length);
-  if (text[fallback.end] !== '}') throw notUnderstood(work, at);
+  if (work.text[fallback.end] !== '}') throw notUnderstood(work, at);
   const end = fallback.end + 1;
-  const value = values[variable] ?? '';
-  if (value !== '') return { text: value, end, missing: [] };
-  const unset = fallback.text === '' && values[variable] === undefined && fallback.missing.length === 0;
-  return { text: fallback.text, end, missing: unset ? [variable] : fallback.missing };
+  const value = work.values[name];
+  if (value !== undefined && value !== '') return { text: value, end, missing: [] };
+  const hasDefault = fallback.text !== '' || fallback.missing.length > 0;
+  return { text: fallback.text, end, missing: value === undefined && !hasDefault ? [name] : fallback.missing };
 }
 
 /** The text up to the closing brace, in which further variables may be. */

@@ -29,6 +29,8 @@ export interface TestApiServer {
   readonly client: KubeClient;
   /** A client of a service account, by a token of an hour. The account must be there. The caller closes it. */
   clientOf(namespace: string, serviceAccount: string): Promise<KubeClient>;
+  /** A token of an hour of a service account that is there. */
+  tokenOf(namespace: string, serviceAccount: string): Promise<string>;
   /** kubectl with the administrator's kubeconfig: its path, to be run with KUBECONFIG. */
   readonly kubectl: string;
   /** Ends kube-apiserver at once (SIGKILL); etcd goes on. */
@@ -91,6 +93,7 @@ async function startAll(
     kubeconfig,
     client,
     kubectl: kubernetes.program('kubectl'),
+    tokenOf: (namespace, serviceAccount) => tokenOf(client, namespace, serviceAccount),
     clientOf: async (namespace, serviceAccount) => {
       const token = await tokenOf(client, namespace, serviceAccount);
       return createKubeClient({ servers: [url], ca: [ca], credential: { type: 'token', token: async () => token } });
@@ -107,7 +110,8 @@ async function startAll(
   };
 }
 
-async function tokenOf(client: KubeClient, namespace: string, serviceAccount: string): Promise<string> {
+/** A service account's token of an hour. */
+export async function tokenOf(client: KubeClient, namespace: string, serviceAccount: string): Promise<string> {
   const answer = await client.request(
     'POST',
     `/api/v1/namespaces/${namespace}/serviceaccounts/${serviceAccount}/token`,
@@ -211,7 +215,7 @@ function controllerManagerArguments(file: (name: string) => string): string[] {
 }
 
 /** Free now; that somebody takes it until it is used is unlikely and fails the test at once. */
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer();
   const { promise, resolve } = Promise.withResolvers<void>();
   server.listen(0, '127.0.0.1', resolve);

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import { assert, property, string } from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { substituteVariables, type Variables } from '../../../../src/tasks/cluster-api/variables.ts';
 
@@ -36,9 +36,9 @@ describe('variables of a provider manifest', () => {
   });
 
   it('leaves a text without variables as it is', () => {
-    fc.assert(
-      fc.property(
-        fc.string().filter((text) => !text.includes('$')),
+    assert(
+      property(
+        string().filter((text) => !text.includes('$')),
         (text) => {
           expect(fill(text)).toBe(text);
         },
@@ -47,9 +47,9 @@ describe('variables of a provider manifest', () => {
   });
 
   it('puts in values and defaults as they are, whatever is in them', () => {
-    const text = fc.string({ minLength: 1 }).filter((value) => !/[}$]/.test(value));
-    fc.assert(
-      fc.property(fc.string({ minLength: 1 }), text, (value, fallback) => {
+    const text = string({ minLength: 1 }).filter((value) => !/[}$]/.test(value));
+    assert(
+      property(string({ minLength: 1 }), text, (value, fallback) => {
         expect(fill('<${A:=x}>', { A: value })).toBe(`<${value}>`);
         expect(fill(`<\${A:=${fallback}}>`)).toBe(`<${fallback}>`);
       }),
