@@ -14,6 +14,7 @@ const words = new Map<string, boolean | null>([
 /** Go's integers with a prefix for the base, as ParseInt(text, 0) reads them: a leading 0 is octal. */
 const integer = /^([-+]?)(?:0[xX]([0-9a-fA-F]+)|0[bB]([01]+)|0[oO]?([0-7]+)|(0|[1-9][0-9]*))$/;
 const float = /^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$/;
+const pointFirst = /^\.[0-9]+(_[0-9]+)*([eE][-+]?[0-9]+(_[0-9]+)*)?$/;
 const noNumber = /^[-+]?\.(nan|NaN|NAN|inf|Inf|INF)$/;
 
 /** @throws UnusableNumber */
@@ -22,11 +23,13 @@ export function plainScalar(source: string): string | number | boolean | null {
   if (word !== undefined) return word;
   if (noNumber.test(source)) throw new UnusableNumber(`${source} has no form in JSON`);
   if (!/^[-+.0-9]/.test(source)) return source;
-  // A float that begins with its point may not have them.
-  const digits = source.startsWith('.') ? source : source.replaceAll('_', '');
+  // Where a number begins with its point, Go allows a line only between digits; elsewhere YAML does anywhere.
+  if (source.startsWith('.') && !pointFirst.test(source)) return source;
+  const digits = source.replaceAll('_', '');
   const match = integer.exec(digits);
   if (match !== null) return exactly(integerOf(match), source);
-  return float.test(digits) ? Number(digits) : source;
+  const number = float.test(digits) ? Number(digits) : Number.POSITIVE_INFINITY;
+  return Number.isFinite(number) ? number : source;
 }
 
 function integerOf([, sign, hex, binary, octal, decimal]: RegExpExecArray): number {

@@ -110,8 +110,7 @@ async function startAll(
   };
 }
 
-/** A service account's token of an hour. */
-export async function tokenOf(client: KubeClient, namespace: string, serviceAccount: string): Promise<string> {
+async function tokenOf(client: KubeClient, namespace: string, serviceAccount: string): Promise<string> {
   const answer = await client.request(
     'POST',
     `/api/v1/namespaces/${namespace}/serviceaccounts/${serviceAccount}/token`,
