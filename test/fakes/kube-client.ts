@@ -10,7 +10,7 @@ import type {
   ResourceKind,
 } from '../../src/kube/client.ts';
 
-type Asked = 'get' | 'list' | 'apply' | 'delete' | 'request' | 'close';
+type Asked = 'get' | 'list' | 'apply' | 'patch' | 'delete' | 'request' | 'close';
 
 function keyText({ apiVersion, kind, namespace = '', name }: ObjectKey): string {
   return [apiVersion, kind, namespace, name].join(' ');
@@ -55,11 +55,11 @@ export class FakeCluster implements Pick<KubeClient, Asked> {
       get: (key) => this.get(key),
       list: (kind, options) => this.list(kind, options),
       apply: (object, options) => this.apply(object, options),
+      patch: (key, patch) => this.patch(key, patch),
       delete: (key) => this.delete(key),
       request: () => this.request(),
       close: () => this.close(),
       create: refuse,
-      patch: refuse,
       watch: refuse,
     };
   }
@@ -91,6 +91,17 @@ export class FakeCluster implements Pick<KubeClient, Asked> {
     const stored = this.#stamped(then);
     this.#objects.set(key, stored);
     this.writes.push(`apply ${key}`);
+    return stored;
+  }
+
+  /** A merge patch. */
+  async patch(key: ObjectKey, patch: unknown): Promise<KubeObject> {
+    this.#answer();
+    const now = this.#objects.get(keyText(key));
+    if (now === undefined) throw new Error(`there is no ${keyText(key)}`);
+    const stored = this.#stamped({ ...now, ...Object(merged(now, patch)) });
+    this.#objects.set(keyText(key), stored);
+    this.writes.push(`patch ${keyText(key)}`);
     return stored;
   }
 

@@ -9,14 +9,14 @@ export interface EnvironmentParameters {
 
 /** overlay: containers' file systems. br_netfilter: rules for what crosses a bridge of pods. nf_conntrack: what kube-proxy sets limits of. */
 const modules = ['overlay', 'br_netfilter', 'nf_conntrack'];
-const modulesFile = '/etc/modules-load.d/bke-node.conf';
+export const modulesFile = '/etc/modules-load.d/bke-node.conf';
 const kernelValues: Readonly<Record<string, string>> = {
   'net.bridge.bridge-nf-call-iptables': '1',
   'net.bridge.bridge-nf-call-ip6tables': '1',
   'net.ipv4.ip_forward': '1',
 };
 /** Files are read in the order of their names, and many systems' own list (99-sysctl.conf) turns forwarding off. */
-const kernelValuesFile = '/etc/sysctl.d/99-zz-bke-node.conf';
+export const kernelValuesFile = '/etc/sysctl.d/99-zz-bke-node.conf';
 
 export const environmentTask: Task<EnvironmentParameters> = {
   name: 'node/environment',

@@ -12,6 +12,13 @@ export const kubeletPaths = {
   unit: 'kubelet.service',
 } as const;
 
+/** Every file bke writes for the kubelet but its unit. */
+export const kubeletFiles = [
+  `${kubeletPaths.configDir}/10-bke.conf`,
+  `${kubeletPaths.configDir}/50-settings.conf`,
+  kubeletPaths.resolvConf,
+];
+
 export interface KubeletUnitOptions {
   /** Path of the kubelet. */
   readonly program: string;

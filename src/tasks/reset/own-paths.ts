@@ -4,7 +4,10 @@ import type { KnownPath } from '../../host/state/known-paths.ts';
 import type { Host } from '../../host/host.ts';
 import { unitFolder } from '../../host/systemd.ts';
 import { ownMark } from '../../lib/own-mark.ts';
+import { kubeadmPaths } from '../bootstrap-cluster/kubeadm/paths.ts';
 import { containerdPaths } from '../node/containerd-config.ts';
+import { kernelValuesFile, modulesFile } from '../node/environment.ts';
+import { kubeletFiles, kubeletPaths } from '../node/kubelet-config.ts';
 import { programsDir } from '../node/programs.ts';
 import { dataPaths, servicePaths, unitNames } from '../services/layout.ts';
 import { reservedPortsFile } from '../services/reserved-ports.ts';
@@ -16,6 +19,9 @@ export async function isMarked(host: Host, path: string): Promise<boolean> {
   const text = (await host.files.read(path).catch(() => undefined))?.toString('utf8') ?? '';
   return text.startsWith(ownMark);
 }
+
+const nodeFiles = [modulesFile, kernelValuesFile, ...kubeletFiles];
+const kubeadmFiles = [kubeadmPaths.config];
 
 const agentUnit = 'bke-agent.service';
 const serviceUnits: readonly string[] = Object.values(unitNames);
@@ -51,6 +57,7 @@ export function markablePaths(flags: ResetFlags): KnownPath[] {
         ]
       : []),
     ...(flags.all ? unitFiles([agentUnit]) : []),
+    ...paths('file', 'settings of the node', [...nodeFiles, ...kubeadmFiles]),
     ...paths('file', 'containerd that bke installed', [containerdPaths.crictl, containerdPaths.config, runtimeUnit]),
   ];
 }
@@ -77,6 +84,7 @@ export function namedPaths(flags: ResetFlags): KnownPath[] {
 export function ownFolders(flags: ResetFlags): KnownPath[] {
   const mount = [servicePaths.configDir, servicePaths.pkiDir, `${defaultStateDir}/services`];
   return paths('folder', 'folder', [
+    kubeletPaths.configDir,
     ...(flags.mount ? mount : []),
     ...(flags.all && flags.mount ? [programsDir, '/etc/bke'] : []),
   ]);

@@ -8,6 +8,7 @@ import type { Reach } from '../client.ts';
 import { waitForApi } from '../ready.ts';
 import { isFinished, joinTokens, progressOf } from './cluster-state.ts';
 import { runKubeadm } from './run.ts';
+import { keepSettings } from './settings.ts';
 import { kubeadmPaths, kubeconfigFiles, kubeletUnit, manifestFiles } from './paths.ts';
 
 export interface InitOptions {
@@ -25,14 +26,17 @@ export async function initCluster(scope: TaskScope, options: InitOptions): Promi
   await scope.apply({ kind: 'file', path: kubeadmPaths.config, mode: 0o600, content: { text: options.config } });
   const begun = (await progressOf(host)) === 'begun';
   if (begun) await startKubelet(scope);
-  if (!begun || !(await finished(scope, options))) {
+  const fresh = !begun || !(await finished(scope, options));
+  if (fresh) {
     const what = begun ? 'go on with the kubeadm init that was interrupted' : 'run kubeadm init';
     await scope.act(what, async () => {
       if (!begun) await clearAttempt(host);
       await runInit(scope, begun);
     });
   }
+  if ((await host.files.stat(kubeadmPaths.kubeconfig)) === undefined) return;
   await removeTokens(scope, options.reach);
+  await keepSettings(scope, { ...options, fresh });
 }
 
 /** Only kubeadm starts it for the first time; somebody may have stopped it since. */
@@ -49,14 +53,14 @@ async function finished(scope: TaskScope, { nodeName, reach }: InitOptions): Pro
       await waitForApi(scope, client, { unit: kubeletUnit, timeoutMs: answerMs });
       return await isFinished(client, nodeName);
     } catch (thrown) {
-      // kubeadm brings back what does not answer.
-      if (thrown instanceof BkeError && awayCodes.has(thrown.code)) return false;
+      // kubeadm brings back what does not answer, and gives the administrator the rights that are missing before its end.
+      if (thrown instanceof BkeError && openCodes.has(thrown.code)) return false;
       throw thrown;
     }
   });
 }
 
-const awayCodes = new Set<string>(['BKE_TIMEOUT', 'BKE_KUBE_UNREACHABLE', 'BKE_KUBE_FAILED']);
+const openCodes = new Set<string>(['BKE_TIMEOUT', 'BKE_KUBE_UNREACHABLE', 'BKE_KUBE_FAILED', 'BKE_KUBE_FORBIDDEN']);
 
 /** Before the kubelet ran nothing can have been stored: kubeadm's files may be cut off, and it makes them anew. They are bke's own (checkHost). */
 async function clearAttempt(host: Host): Promise<void> {
@@ -72,7 +76,6 @@ async function runInit(scope: TaskScope, again: boolean): Promise<void> {
 
 /** Nobody joins this cluster. */
 async function removeTokens(scope: TaskScope, reach: Reach): Promise<void> {
-  if ((await scope.host.files.stat(kubeadmPaths.kubeconfig)) === undefined) return;
   await reach(scope.host, async (client) => {
     const tokens = await joinTokens(client);
     if (tokens.length === 0) return;

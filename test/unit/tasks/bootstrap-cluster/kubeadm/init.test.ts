@@ -66,7 +66,7 @@ function finish(): void {
 
 const reach: Reach = (_host, work) => work(cluster.client());
 
-async function init(): Promise<void> {
+async function init(config = 'kind: InitConfiguration\n'): Promise<void> {
   await machine.run(async (scope) => {
     const host = new Proxy(scope.host, {
       get: (target, name) => {
@@ -79,7 +79,7 @@ async function init(): Promise<void> {
         return run;
       },
     });
-    await initCluster({ ...scope, host }, { nodeName: 'h1', config: 'kind: InitConfiguration\n', reach });
+    await initCluster({ ...scope, host }, { nodeName: 'h1', config, reach });
   });
 }
 
@@ -91,11 +91,27 @@ describe('kubeadm init', () => {
   it('is run once, and leaves no token to join by', async () => {
     await init();
     expect(calls).toEqual([first]);
-    expect(cluster.writes).toEqual(['delete v1 Secret kube-system bootstrap-token-abcdef']);
+    expect(cluster.writes).toEqual([
+      'delete v1 Secret kube-system bootstrap-token-abcdef',
+      'patch v1 ConfigMap kube-system kubeadm-config',
+    ]);
     expect((await stat(join(machine.root, '/etc/kubernetes/bke-kubeadm.yaml'))).mode & 0o777).toBe(0o600);
     await init();
     expect(calls).toHaveLength(1);
-    expect(cluster.writes).toHaveLength(1);
+    expect(cluster.writes).toHaveLength(2);
+  });
+
+  it('gives a cluster that stands other settings, once', async () => {
+    await init();
+    kubeadm = async () => ({ exitCode: 0, stderr: '' });
+    await init('kind: InitConfiguration # others\n');
+    await init('kind: InitConfiguration # others\n');
+    const config = '--config=/etc/kubernetes/bke-kubeadm.yaml';
+    expect(calls.slice(1)).toEqual([`init phase upload-config all ${config}`, `init phase addon kube-proxy ${config}`]);
+    expect(cluster.writes.slice(2, 4)).toEqual([
+      'patch apps/v1 DaemonSet kube-system kube-proxy',
+      'patch v1 ConfigMap kube-system kubeadm-config',
+    ]);
   });
 
   it('that was ended before the kubelet ran begins anew, without what may be cut off', async () => {
@@ -125,16 +141,20 @@ describe('kubeadm init', () => {
     expect(await readFile(join(machine.root, '/etc/kubernetes/pki/ca.key'), 'utf8')).toBe('kept');
   });
 
-  it('is gone on with where the API server does not answer', async () => {
+  it.each([
+    ['does not answer', 'BKE_KUBE_FAILED'],
+    ['does not know the administrator yet', 'BKE_KUBE_FORBIDDEN'],
+  ] as const)('is gone on with where the API server %s', async (_what, code) => {
     await begin();
     finish();
-    cluster.failure = new BkeError('BKE_KUBE_FAILED', 'etcd is away');
+    cluster.failure = new BkeError(code, 'etcd is away');
     kubeadm = async () => {
       cluster.failure = undefined;
       return { exitCode: 0, stderr: '' };
     };
     await machine.run(async (scope) => {
       const wait: TaskScope['wait'] = async (asked) => {
+        if (asked.for.startsWith('kubeadm')) return;
         const answer = await asked.probe();
         if (!answer.ready) throw new BkeError('BKE_TIMEOUT', answer.cause);
       };
