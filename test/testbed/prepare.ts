@@ -5,7 +5,7 @@ import path from 'node:path';
 import { exists } from './files.ts';
 import type { TestHost } from './hosts/host.ts';
 import { makeRelease } from './release/bundle.ts';
-import type { ReleaseSize } from './release/manifest.ts';
+import type { ReleaseOptions, ReleaseSize } from './release/manifest.ts';
 import { TestbedError } from './run.ts';
 
 const binary = path.join(import.meta.dirname, '../../dist/bke-linux-amd64');
@@ -39,9 +39,13 @@ export const initOptions: Readonly<Record<ReleaseSize, string>> = {
 };
 
 /** Copies all of it to every host: bke to /usr/local/bin, the rest to /root. Builds the bundle where it is not there. */
-export async function prepareHosts(hosts: readonly TestHost[], size: ReleaseSize = 'small'): Promise<void> {
+export async function prepareHosts(
+  hosts: readonly TestHost[],
+  size: ReleaseSize = 'small',
+  options: ReleaseOptions = {},
+): Promise<void> {
   if (!(await exists(binary))) throw new TestbedError(`${binary} is not there: npm run build`);
-  const release = await makeRelease(size);
+  const release = await makeRelease(size, options);
   const settings = path.join(tmpdir(), `bke-bootstrap-${process.pid}.yaml`);
   await writeFile(settings, bootstrapFile, { mode: 0o644 });
   try {

@@ -3,10 +3,9 @@ import { createHash, generateKeyPairSync } from 'node:crypto';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { BuildOptions } from '../builds/build.ts';
 import { cached, removeUnused } from '../cache.ts';
 import { run } from '../run.ts';
-import { type ReleaseSize, releaseManifest } from './manifest.ts';
+import { type ReleaseOptions, type ReleaseSize, releaseManifest } from './manifest.ts';
 
 /** A release that is ready to be installed. */
 export interface Release {
@@ -28,12 +27,12 @@ process.exitCode = await main(words, { operationsDirectory });`;
 const bundleCode = ['src/release', 'src/commands/bundle'];
 
 /** The bundle out of the cache, or built: again when an artifact or the code that builds it changed. */
-export async function makeRelease(size: ReleaseSize, options: BuildOptions = {}): Promise<Release> {
+export async function makeRelease(size: ReleaseSize, options: ReleaseOptions = {}): Promise<Release> {
   const manifest = await releaseManifest(size, options);
   const keys = await signingKeys();
   const entry = {
     kind: 'bundles',
-    name: size,
+    name: options.k3s === undefined ? size : `${size}-k3s`,
     recipe: {
       manifest: await readFile(manifest, 'utf8'),
       code: await codeDigest(),

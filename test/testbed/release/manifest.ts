@@ -1,5 +1,6 @@
 // Writes a release manifest whose sources are the built files and images of this machine.
-import { writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { stringify } from 'yaml';
 import { type BuildOptions, buildComponent } from '../builds/build.ts';
@@ -13,28 +14,35 @@ export type ReleaseSize = 'small' | 'full';
 
 const releaseVersion = '0.1.0';
 
+export interface ReleaseOptions extends BuildOptions {
+  /** A K3s program of this machine: it can't be built here. */
+  k3s?: { file: string; version: string };
+}
+
 type Artifact = Record<string, unknown>;
 
 /** Path of the manifest. */
-export async function releaseManifest(size: ReleaseSize, options: BuildOptions = {}): Promise<string> {
+export async function releaseManifest(size: ReleaseSize, options: ReleaseOptions = {}): Promise<string> {
+  const name = options.k3s === undefined ? size : `${size}-k3s`;
   const { kubernetes } = options.versions ?? defaultVersions;
   const images = size === 'full' ? await allImages(options) : [await pauseImage(options), await probeImage(options)];
   const text = stringify({
     apiVersion: 'bke.io/v1alpha1',
     kind: 'Release',
-    metadata: { name: `testbed-${size}`, version: releaseVersion },
+    metadata: { name: `testbed-${name}`, version: releaseVersion },
     spec: {
       platforms: [platformOf(options)],
       kubernetesVersions: size === 'full' ? [kubernetes] : [],
       artifacts: [
         ...(await serviceFiles(options)),
         ...(size === 'full' ? await clusterFiles(options) : []),
+        ...(await k3sFiles(options)),
         ...images.map((image) => imageArtifact(image, options)),
         chartArtifact(await sampleChart(options)),
       ],
     },
   });
-  const entry = { kind: 'releases', name: size, recipe: { text } };
+  const entry = { kind: 'releases', name, recipe: { text } };
   const dir = await cached(entry, (draft) => writeFile(path.join(draft, 'release.yaml'), text, { mode: 0o644 }));
   return path.join(dir, 'release.yaml');
 }
@@ -80,6 +88,17 @@ async function clusterFiles(options: BuildOptions): Promise<Artifact[]> {
     artifacts.push(fileArtifact({ ...named, type: 'other' }, options));
   }
   return artifacts;
+}
+
+/** With its digest, so that another program at the same place makes another bundle. */
+async function k3sFiles({ k3s, ...options }: ReleaseOptions): Promise<Artifact[]> {
+  if (k3s === undefined) return [];
+  const { file, version } = k3s;
+  const about = fileArtifact({ name: 'k3s', version, type: 'binary', file, fileName: 'k3s' }, options);
+  const digest = createHash('sha256')
+    .update(await readFile(file))
+    .digest('hex');
+  return [{ ...about, sources: { [platformOf(options)]: { file, digest: `sha256:${digest}` } } }];
 }
 
 async function program(component: string, name: string, options: BuildOptions): Promise<Artifact> {
