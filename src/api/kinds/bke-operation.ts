@@ -1,0 +1,70 @@
+// BKEOperation: a change of a cluster that outlives whoever asked for it, with the events that front ends show.
+import { z } from 'zod';
+import { anyMapping, conditions, errorReport, int32, listBy, objectName, time, withRules } from './common.ts';
+
+const operationActions = ['create', 'scale', 'upgrade', 'delete', 'move', 'repair'] as const;
+
+/** Events that are kept: older ones are in nobody's view any more. */
+const mostEvents = 500;
+
+const spec = withRules(
+  z.object({
+    action: z.enum(operationActions),
+    target: z.object({ kind: z.enum(['Cluster', 'BKEHost']), name: objectName }),
+    parameters: anyMapping.optional(),
+    /** Of the plan a person agreed to: something else than that is not carried out. */
+    planDigest: z
+      .string()
+      .max(71)
+      .regex(/^sha256:[0-9a-f]{64}$/)
+      .optional(),
+    cancelRequested: z.boolean().optional(),
+    /** A new one asks for another attempt. */
+    retryToken: z.string().max(64).optional(),
+  }),
+  [
+    {
+      rule: 'self.action == oldSelf.action && self.target == oldSelf.target',
+      message: 'an operation stays what it is: make another one',
+    },
+    {
+      rule: 'has(self.planDigest) == has(oldSelf.planDigest) && (!has(self.planDigest) || self.planDigest == oldSelf.planDigest)',
+      message: 'the plan was agreed to: make another operation',
+    },
+    {
+      rule: '!has(oldSelf.cancelRequested) || !oldSelf.cancelRequested || (has(self.cancelRequested) && self.cancelRequested)',
+      message: 'a cancel cannot be taken back',
+    },
+  ],
+);
+
+const status = z.object({
+  phase: z.enum(['Pending', 'Running', 'Done', 'Failed', 'Cancelled']).optional(),
+  started: time.optional(),
+  finished: time.optional(),
+  /** Which retryToken the attempt is for. */
+  retryToken: z.string().max(64).optional(),
+  error: errorReport.optional(),
+  hosts: listBy(
+    'name',
+    z
+      .array(
+        z.object({
+          name: objectName,
+          phase: z.string().max(63).optional(),
+          step: z.string().max(253).optional(),
+          state: z.string().max(32),
+          since: time,
+        }),
+      )
+      .max(2000),
+  ).optional(),
+  /** A ring, the newest last; `data` is as in the events of local operations. */
+  events: z
+    .array(z.object({ seq: int32, at: time, type: z.string().max(63), data: anyMapping.optional() }))
+    .max(mostEvents)
+    .optional(),
+  conditions,
+});
+
+export const bkeOperation = z.object({ spec, status: status.optional() });

@@ -1,0 +1,53 @@
+// HostCommand: the inbox of one host's agent. It has the host's name; there is never more than one.
+import { z } from 'zod';
+import { anyMapping, errorReport, int32, listBy, nameRef, time, withRules } from './common.ts';
+
+const stepID = z.string().min(1).max(63);
+
+const spec = withRules(
+  z.object({
+    /** New with every write: an agent never runs the same one twice. */
+    commandID: z
+      .string()
+      .min(8)
+      .max(64)
+      .regex(/^[a-z0-9-]+$/),
+    operationRef: nameRef.optional(),
+    /** Of the controller's lease: an agent refuses a command that is older than one it has seen. */
+    leaseGeneration: int32,
+    /** The agent ends the step it is in and starts no further one. */
+    cancelRequested: z.boolean().optional(),
+    /** In this order; the first that fails ends the command. */
+    steps: listBy(
+      'id',
+      z.array(z.object({ id: stepID, task: z.string().min(1).max(63), parameters: anyMapping.optional() })).max(64),
+    ),
+  }),
+  [
+    {
+      rule: 'self.leaseGeneration >= oldSelf.leaseGeneration',
+      message: 'a controller that is not the leader any more wrote this',
+    },
+    {
+      rule: 'self.commandID != oldSelf.commandID || self.steps == oldSelf.steps',
+      message: 'other steps need a new commandID',
+    },
+  ],
+);
+
+const stepStatus = z.object({
+  id: stepID,
+  state: z.enum(['Pending', 'Running', 'Done', 'Failed', 'Cancelled']),
+  attempt: int32,
+  started: time.optional(),
+  finished: time.optional(),
+  error: errorReport.optional(),
+});
+
+const status = z.object({
+  /** Which command the steps are of. */
+  commandID: z.string().max(64).optional(),
+  steps: listBy('id', z.array(stepStatus).max(64)).optional(),
+});
+
+export const hostCommand = z.object({ spec, status: status.optional() });
