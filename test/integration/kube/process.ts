@@ -8,8 +8,7 @@ export interface TestProcess {
   running(): boolean;
   /** End of its output. */
   log(): string;
-  /** TERM, then KILL after five seconds; returns when it is gone. */
-  stop(): Promise<void>;
+  /** Returns when it is gone. */
   kill(): Promise<void>;
 }
 
@@ -23,8 +22,7 @@ export function startProcess(program: string, args: readonly string[]): TestProc
   return {
     running: () => isRunning(child),
     log: () => log.toString(),
-    stop: () => end(child, 'SIGTERM'),
-    kill: () => end(child, 'SIGKILL'),
+    kill: () => kill(child),
   };
 }
 
@@ -32,13 +30,11 @@ function isRunning(child: ChildProcess): boolean {
   return child.exitCode === null && child.signalCode === null;
 }
 
-async function end(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
+async function kill(child: ChildProcess): Promise<void> {
   if (!isRunning(child)) return;
   const exited = once(child, 'exit');
-  child.kill(signal);
-  const timer = setTimeout(() => child.kill('SIGKILL'), 5000);
+  child.kill('SIGKILL');
   await exited;
-  clearTimeout(timer);
 }
 
 /** Asks until `ready` does not throw. @throws with the process' log where it ends first or does not answer in time */
