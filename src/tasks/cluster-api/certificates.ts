@@ -90,13 +90,15 @@ async function reconcileCaBundle(
 ): Promise<string | undefined> {
   const places = caPlaces(object).filter((place) => place.caBundle !== caBundle);
   if (places.length === 0) return undefined;
-  const { apiVersion, kind, metadata } = object;
-  const { name, resourceVersion } = metadata;
-  const operations = [
-    // Places are counted by index: of the object that was read, no other.
-    { op: 'test', path: '/metadata/resourceVersion', value: resourceVersion },
-    ...places.map(({ pointer }) => ({ op: 'add', path: pointer, value: caBundle })),
-  ];
+  const {
+    apiVersion,
+    kind,
+    metadata: { name },
+  } = object;
+  const operations = places.flatMap((place) => [
+    ...(place.name === undefined ? [] : [{ op: 'test', path: place.name.pointer, value: place.name.value }]),
+    { op: 'add', path: place.pointer, value: caBundle },
+  ]);
   await client.patch({ apiVersion, kind, name }, operations, { type: 'json', fieldManager });
   return `CA bundle of ${kind} ${name}`;
 }

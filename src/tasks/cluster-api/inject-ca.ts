@@ -7,7 +7,9 @@ import { fieldAt } from '../../kube/fields.ts';
 export const injectCa = { label: 'bke.io/inject-ca', value: 'management' } as const;
 
 const clientConfig = z.looseObject({ caBundle: z.string().optional() });
-const webhookConfiguration = z.looseObject({ webhooks: z.array(z.looseObject({ clientConfig })).default([]) });
+const webhookConfiguration = z.looseObject({
+  webhooks: z.array(z.looseObject({ name: z.string(), clientConfig })).default([]),
+});
 const conversion = z.looseObject({
   spec: z.looseObject({
     conversion: z
@@ -27,6 +29,8 @@ interface CaPlace {
   /** JSON pointer (RFC 6901). */
   readonly pointer: string;
   readonly caBundle: string | undefined;
+  /** Of the webhook, where the pointer counts webhooks: proves that it is still the same one. */
+  readonly name?: { readonly pointer: string; readonly value: string };
 }
 
 /** Where an object names a CA; empty where it calls no webhook. */
@@ -37,9 +41,10 @@ export function caPlaces(object: KubeObject): readonly CaPlace[] {
     return config === undefined ? [] : [{ pointer, caBundle: config.caBundle }];
   }
   if (!injectedKinds.some(({ kind }) => kind === object.kind)) return [];
-  return webhookConfiguration.parse(object).webhooks.map(({ clientConfig: { caBundle } }, index) => ({
+  return webhookConfiguration.parse(object).webhooks.map(({ name, clientConfig: { caBundle } }, index) => ({
     pointer: `/webhooks/${index}/clientConfig/caBundle`,
     caBundle,
+    name: { pointer: `/webhooks/${index}/name`, value: name },
   }));
 }
 

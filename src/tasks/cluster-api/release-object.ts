@@ -8,7 +8,7 @@ import { fieldManager, keyOf } from './apply.ts';
 import { systemNamespace } from './providers.ts';
 
 /** Label of the catalogues of all releases; its value is empty. */
-export const catalogueLabel = 'bke.io/catalogue';
+const catalogueLabel = 'bke.io/catalogue';
 const digestAnnotation = 'bke.io/content-digest';
 const dataKey = 'catalogue.json';
 /** Of a ConfigMap's keys and values together. */

@@ -9,7 +9,7 @@ import type { KubeClient, KubeObject, ObjectKey } from '../../../src/kube/client
 import { fieldAt, listAt, textAt } from '../../../src/kube/fields.ts';
 import { type Provider, providers } from '../../../src/tasks/cluster-api/providers.ts';
 import { buildComponent } from '../../testbed/builds/build.ts';
-import { freePort, type TestApiServer, tokenOf } from '../kube/api-server.ts';
+import { freePort, type TestApiServer } from '../kube/api-server.ts';
 import type { ServiceProxy } from './service-proxy.ts';
 
 export interface Manager {
@@ -69,13 +69,14 @@ async function startManager(server: TestApiServer, proxy: ServiceProxy, provider
 
 /** Of its container, and a kubeconfig with a token of the pod's service account. */
 async function podArguments(
-  { client, url, ca }: TestApiServer,
+  server: TestApiServer,
   { namespace, deployment: name }: Provider,
   kubeconfig: string,
 ): Promise<string[]> {
+  const { client, url, ca } = server;
   const deployment = await needed(client, { apiVersion: 'apps/v1', kind: 'Deployment', namespace, name });
   const pod = fieldAt(deployment, 'spec', 'template', 'spec');
-  const token = await tokenOf(client, namespace, textAt(pod, 'serviceAccountName') ?? 'default');
+  const token = await server.tokenOf(namespace, textAt(pod, 'serviceAccountName') ?? 'default');
   await writeFile(kubeconfig, kubeconfigText(url, ca, token), { mode: 0o600 });
   const [container] = listAt(pod, 'containers');
   return [...listAt(container, 'args').map(String), `--kubeconfig=${kubeconfig}`];
