@@ -16,6 +16,7 @@ import { managementStatus } from '../../../src/tasks/cluster-api/status.ts';
 import { managementPhases } from '../../../src/tasks/cluster-api/phases.ts';
 import { providers } from '../../../src/tasks/cluster-api/providers.ts';
 import type { Phase } from '../../../src/operations/operation.ts';
+import { webhookTrouble } from '../../../src/tasks/cluster-api/webhook-proof.ts';
 import type { TaskScope } from '../../../src/tasks/task.ts';
 import { startApiServer, type TestApiServer } from '../kube/api-server.ts';
 import { clusterctl, clusterctlConfig } from './clusterctl.ts';
@@ -217,6 +218,10 @@ describe('Cluster API in a cluster', () => {
         'its controller has not taken it up yet',
       ]),
     );
+    for (const { webhook } of providers) {
+      if (webhook === undefined) continue;
+      expect(await webhookTrouble(server.client, webhook.probe)).toMatch(/failed calling webhook "\S+": /);
+    }
     managers.push(...(await startManagers(server, proxy)));
     await tellRunning(server.client);
     expect((await managementStatus(server.client)).map(({ trouble }) => trouble)).toEqual(
