@@ -4,6 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { KubeClient } from '../kube/client.ts';
 import { type HeldLease, holdLease, type LeaseTiming } from '../kube/lease.ts';
 import { BkeError } from '../lib/errors.ts';
+import { toError } from '../lib/thrown.ts';
 import type { Controller } from './controller.ts';
 import { SharedInformers } from './informers.ts';
 import { errorFields, type Log } from './log.ts';
@@ -22,6 +23,8 @@ export interface ManagerOptions {
   };
   readonly metrics: Metrics;
   readonly log: Log;
+  /** For what runs when it is to end. Default 5000. */
+  readonly workGraceMs?: number;
 }
 
 export interface Manager {
@@ -34,8 +37,7 @@ export interface Manager {
   whyNotReady(): string | undefined;
 }
 
-/** For what runs when it is to end. */
-const workGraceMs = 5000;
+const defaultWorkGraceMs = 5000;
 const releaseMs = 2000;
 const tellBehindMs = 30_000;
 
@@ -46,7 +48,9 @@ export function createManager(options: ManagerOptions): Manager {
     run: async (signal) => {
       while (!signal.aborted) {
         const lease = await waitForLease(options, signal);
-        if (lease !== undefined) await lead(options, lease, (informers) => (syncing = informers));
+        if (lease === undefined) return;
+        const left = await lead(options, lease.signal, (informers) => (syncing = informers));
+        await afterLead({ lease, left, ends: signal.aborted, log: options.log });
       }
     },
   };
@@ -70,51 +74,60 @@ async function waitForLease(
   }
 }
 
-/** @param syncs told of the informers while they are not in step yet */
+/**
+ * @param signal the lease is held no longer
+ * @param syncs told of the informers while they are not in step yet
+ * @returns what still is at work after a while
+ */
 async function lead(
-  { client, controllers, metrics, log }: ManagerOptions,
-  lease: HeldLease,
+  { client, controllers, metrics, log, workGraceMs = defaultWorkGraceMs }: ManagerOptions,
+  signal: AbortSignal,
   syncs: (informers: SharedInformers | undefined) => void,
-): Promise<void> {
+): Promise<readonly string[]> {
   log.info({}, 'holding the lease');
   metrics.leads(true);
   const informers = new SharedInformers();
   const workers = controllers.map((controller) => new Worker({ controller, informers, metrics, log }));
   syncs(informers);
-  informers.start(client, lease.signal);
+  informers.start(client, signal);
   const teller = setInterval(() => log.warn({ behind: informers.behind() }, 'not in step yet'), tellBehindMs);
   try {
     await informers.synced();
     for (const worker of workers) worker.start();
     log.info({}, 'reconciling');
   } catch (thrown) {
-    if (!lease.signal.aborted) throw thrown;
+    if (!signal.aborted) throw thrown;
   } finally {
     clearInterval(teller);
     syncs(undefined);
   }
-  if (!lease.signal.aborted) await once(lease.signal, 'abort');
-  await endLead(workers, lease, { metrics, log });
-}
-
-async function endLead(
-  workers: readonly Worker[],
-  lease: HeldLease,
-  { metrics, log }: Pick<ManagerOptions, 'metrics' | 'log'>,
-): Promise<void> {
-  log.info({ reason: String(lease.signal.reason) }, 'stopping');
+  if (!signal.aborted) await once(signal, 'abort');
+  log.info({ reason: toError(signal.reason).message }, 'stopping');
   const left = (await Promise.all(workers.map((worker) => worker.stop(workGraceMs)))).flat();
   metrics.leads(false);
-  if (left.length > 0) {
-    // It may still write: the lease runs out by itself, and nothing is begun in this process again.
-    throw new BkeError(
-      'BKE_KUBE_CONFLICT',
-      `still at work ${workGraceMs / 1000} s after the end of the lease: ${left.join(', ')}`,
-    );
-  }
-  const released = lease.release().then(
-    () => log.info({}, 'gave the lease back'),
-    (thrown: unknown) => log.warn(errorFields(thrown), 'could not give the lease back'),
-  );
+  return left;
+}
+
+interface LedTime {
+  readonly lease: HeldLease;
+  readonly left: readonly string[];
+  /** This process ends. */
+  readonly ends: boolean;
+  readonly log: Log;
+}
+
+/** Gives a lease back that was not lost: what was lost may be another one's by now, or this process' again. */
+async function afterLead({ lease, left, ends, log }: LedTime): Promise<void> {
+  if (left.length === 0) return ends ? release(lease, log) : undefined;
+  // It may still write: the lease runs out by itself, and nothing may begin in this process again.
+  if (!ends) throw new BkeError('BKE_KUBE_CONFLICT', `still at work without the lease: ${left.join(', ')}`);
+  log.warn({ left }, 'ending in the middle of work');
+}
+
+/** The next one begins at once then, and not when it has run out. */
+async function release(lease: HeldLease, log: Log): Promise<void> {
+  const released = lease.release().catch((thrown: unknown) => {
+    log.warn(errorFields(thrown), 'could not give the lease back');
+  });
   await Promise.race([released, pause(releaseMs, undefined, { ref: false })]);
 }

@@ -46,6 +46,7 @@ export function certificatesController(
     name: 'certificates',
     concurrency: 1,
     watch: (informers, enqueue) => {
+      enqueue(everything);
       for (const { namespace, secret } of [ca, ...leaves]) {
         const source = { apiVersion: 'v1', kind: 'Secret', namespace, fieldSelector: `metadata.name=${secret}` };
         informers.watch(source, (object, there) => {

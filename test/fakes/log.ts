@@ -1,0 +1,9 @@
+// A log that nobody reads.
+import type { Log } from '../../src/controllers/log.ts';
+
+export const silentLog: Log = {
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+  child: () => silentLog,
+};

@@ -1,0 +1,154 @@
+// Controllers under a lease: begun when it is held, ended when it is lost, and never twice at once.
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterEach, expect, it, vi } from 'vitest';
+import type { Controller } from '../../../src/controllers/controller.ts';
+import { createManager, type Manager } from '../../../src/controllers/manager.ts';
+import { createMetrics } from '../../../src/controllers/metrics.ts';
+import type { KubeClient, KubeObject } from '../../../src/kube/client.ts';
+import { silentLog } from '../../fakes/log.ts';
+
+let stop: AbortController;
+afterEach(() => stop.abort());
+
+/** A cluster that knows leases only. */
+class LeaseCluster {
+  lease: KubeObject | undefined;
+  #version = 0;
+
+  put(holderIdentity: string): void {
+    const metadata = { namespace: 'bke-system', name: 'lease', resourceVersion: String((this.#version += 1)) };
+    const spec = { holderIdentity, leaseDurationSeconds: 1 };
+    this.lease = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec };
+  }
+
+  get holder(): unknown {
+    return Reflect.get(Object(this.lease?.['spec']), 'holderIdentity');
+  }
+
+  get client(): KubeClient {
+    const written = (object: unknown): KubeObject => {
+      const spec: unknown = Reflect.get(Object(object), 'spec');
+      this.put(String(Reflect.get(Object(spec), 'holderIdentity')));
+      if (this.lease === undefined) throw new Error('no lease');
+      return this.lease;
+    };
+    const never = (): Promise<never> => Promise.reject(new Error('not asked for here'));
+    return {
+      get: async () => this.lease,
+      create: async (object) => written(object),
+      request: async (_method, _path, options) => written(options?.body),
+      list: never,
+      apply: never,
+      patch: never,
+      delete: never,
+      watch: () => {
+        throw new Error('not asked for here');
+      },
+      close: () => undefined,
+    };
+  }
+}
+
+interface Started {
+  readonly manager: Manager;
+  readonly done: Promise<void>;
+  readonly metrics: ReturnType<typeof createMetrics>;
+}
+
+function start(cluster: LeaseCluster, controllers: readonly Controller[]): Started {
+  stop = new AbortController();
+  const metrics = createMetrics();
+  const manager = createManager({
+    client: cluster.client,
+    controllers,
+    lease: {
+      namespace: 'bke-system',
+      name: 'lease',
+      identity: 'me',
+      timing: { durationMs: 1000, renewDeadlineMs: 800, retryMs: 10 },
+    },
+    metrics,
+    log: silentLog,
+    workGraceMs: 50,
+  });
+  return { manager, done: manager.run(stop.signal), metrics };
+}
+
+function controller(reconcile: Controller['reconcile']): Controller {
+  return { name: 'test', concurrency: 1, watch: (_informers, enqueue) => enqueue('key'), reconcile };
+}
+
+it('waits for the lease, reconciles while it holds it, and gives it back at the end', async () => {
+  const cluster = new LeaseCluster();
+  cluster.put('other');
+  const reconcile = vi.fn(async () => ({}));
+  const { manager, done, metrics } = start(cluster, [controller(reconcile)]);
+  await pause(100);
+  expect(reconcile).not.toHaveBeenCalled();
+  expect(manager.whyNotReady()).toBeUndefined();
+  cluster.put('');
+  await vi.waitFor(() => expect(reconcile).toHaveBeenCalledOnce());
+  expect((await metrics.render()).text).toContain('bke_controller_leader 1\n');
+  stop.abort();
+  await done;
+  expect(cluster.holder).toBe('');
+  expect((await metrics.render()).text).toContain('bke_controller_leader 0\n');
+});
+
+it('tries again what failed, and counts it', async () => {
+  const reconcile = vi.fn(async () => {
+    if (reconcile.mock.calls.length < 3) throw new Error('not yet');
+    return {};
+  });
+  const { done, metrics } = start(new LeaseCluster(), [controller(reconcile)]);
+  await vi.waitFor(() => expect(reconcile).toHaveBeenCalledTimes(3), 5000);
+  stop.abort();
+  await done;
+  const { text } = await metrics.render();
+  expect(text).toContain('bke_controller_reconcile_total{controller="test",outcome="error"} 2\n');
+  expect(text).toContain('bke_controller_reconcile_total{controller="test",outcome="success"} 1\n');
+});
+
+it('ends its work when another one has the lease, and waits for it again', async () => {
+  const cluster = new LeaseCluster();
+  const signals: AbortSignal[] = [];
+  const reconcile: Controller['reconcile'] = async (_key, { signal }) => {
+    signals.push(signal);
+    await new Promise((resolve) => signal.addEventListener('abort', resolve));
+    return {};
+  };
+  const { done } = start(cluster, [controller(reconcile)]);
+  await vi.waitFor(() => expect(signals).toHaveLength(1));
+  cluster.put('other');
+  await vi.waitFor(() => expect(signals[0]?.aborted).toBe(true), 3000);
+  await pause(100);
+  expect(cluster.holder).toBe('other');
+  expect(signals).toHaveLength(1);
+  cluster.put('');
+  await vi.waitFor(() => expect(signals).toHaveLength(2), 3000);
+  stop.abort();
+  await done;
+});
+
+it('fails where work begun under a lost lease does not end: the process must end with it', async () => {
+  const cluster = new LeaseCluster();
+  const reconcile = vi.fn(() => new Promise<never>(() => undefined));
+  const { done } = start(cluster, [controller(reconcile)]);
+  const ended = expect(done).rejects.toMatchObject({
+    code: 'BKE_KUBE_CONFLICT',
+    message: expect.stringContaining('test key'),
+  });
+  await vi.waitFor(() => expect(reconcile).toHaveBeenCalled());
+  cluster.put('other');
+  await ended;
+});
+
+it('keeps the lease where work does not end when the process does', async () => {
+  const cluster = new LeaseCluster();
+  const reconcile = vi.fn(() => new Promise<never>(() => undefined));
+  const { done } = start(cluster, [controller(reconcile)]);
+  await vi.waitFor(() => expect(reconcile).toHaveBeenCalled());
+  stop.abort();
+  await done;
+  expect(cluster.holder).toBe('me');
+});
