@@ -69,6 +69,8 @@ export class Transport {
         this.#current = index;
         return answer;
       } catch (thrown) {
+        // One that took the request and never answered must not be the first again.
+        if (call.signal.aborted) this.#current = (index + 1) % this.#servers.length;
         call.signal.throwIfAborted();
         const fault = toError(thrown);
         faults.push(fault.message);
