@@ -45,6 +45,17 @@ export async function loadComponents(host: Pick<Host, 'files'>, source: Componen
   return { providers: loaded, inventory: inventoryDefinition(parseManifests(definition, inventoryFile)) };
 }
 
+/** Whether the files are on this host: before the first load of a bundle a dry run has nothing to look into. */
+export async function hasComponents(host: Pick<Host, 'files'>, source: ComponentSource): Promise<boolean> {
+  const names = [inventoryFile, ...providers.flatMap(({ file }) => file ?? [])];
+  for (const name of names) {
+    const artifact = findFile(source.catalogue, { name, platform: source.platform });
+    if (artifact === undefined) continue;
+    if ((await host.files.stat(`${source.filesDir}/${artifact.path}`)) === undefined) return false;
+  }
+  return true;
+}
+
 /** @param caBundle base64 of the PEM of the management CA */
 export function renderComponents(
   { providers: all }: Pick<Components, 'providers'>,

@@ -4,6 +4,7 @@ import type { Catalogue } from '../../release/catalogue.ts';
 import type { Platform } from '../../release/platforms.ts';
 import type { BootstrapCluster } from '../bootstrap-cluster/bootstrap-cluster.ts';
 import type { TaskScope } from '../task.ts';
+import { hasComponents } from './components.ts';
 import { type Connect, connectByKubeconfig, withClient } from './connect.ts';
 import { Installation, type Work } from './installation.ts';
 import { providers } from './providers.ts';
@@ -48,15 +49,20 @@ export function managementPhases(
     timeoutMs,
     run: (scope: TaskScope) => withClient(connect, scope, (client) => work({ scope, client })),
   });
+  const put = (name: string, title: string, work: (work: Work) => Promise<void>) =>
+    step(name, title, applyMs, async (given) => {
+      const { scope } = given;
+      if (scope.dryRun && !(await hasComponents(scope.host, plan)))
+        await scope.act(`put into the cluster: ${title}`, async () => true);
+      else await work(given);
+    });
   const install = [
-    step('namespaces', 'Namespaces', applyMs, (work) => installation.namespaces(work)),
-    step('certificates', 'Management CA and certificates of the webhooks', applyMs, (work) =>
-      installation.certificates(work),
-    ),
-    step('catalogue', 'Catalogue of the release', applyMs, (work) => installation.catalogue(work)),
-    step('inventory', "clusterctl's inventory", applyMs, (work) => installation.inventory(work)),
+    put('namespaces', 'Namespaces', (work) => installation.namespaces(work)),
+    put('certificates', 'Management CA and certificates of the webhooks', (work) => installation.certificates(work)),
+    put('catalogue', 'Catalogue of the release', (work) => installation.catalogue(work)),
+    put('inventory', "clusterctl's inventory", (work) => installation.inventory(work)),
     ...providers.map((provider) =>
-      step(provider.name, `Components of ${provider.title}`, applyMs, (work) => installation.provider(work, provider)),
+      put(provider.name, `Components of ${provider.title}`, (work) => installation.provider(work, provider)),
     ),
   ];
   const proof = [
