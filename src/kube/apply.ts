@@ -5,8 +5,9 @@ import { createLimit } from '../lib/limit.ts';
 import { retry } from '../lib/retry.ts';
 import { toError } from '../lib/thrown.ts';
 import { applyStages } from './apply-order.ts';
-import type { KubeClient, KubeObject, ObjectKey } from './client.ts';
+import type { KubeClient, KubeObject } from './client.ts';
 import { waitForEstablished } from './established.ts';
+import { keyOf } from './fields.ts';
 import { kubeStatus } from './status-error.ts';
 
 export interface ApplyAllOptions {
@@ -57,11 +58,10 @@ export async function applyAll(
 
 async function applyOne(client: KubeClient, object: KubeObject, options: ApplyAllOptions): Promise<Applied> {
   const { fieldManager, force = false, signal, timeoutMs = defaultTimeoutMs } = options;
-  const key: ObjectKey = { apiVersion: object.apiVersion, kind: object.kind, ...object.metadata };
   return retry(
     async () => {
       signal.throwIfAborted();
-      const before = await client.get(key);
+      const before = await client.get(keyOf(object));
       const after = await client.apply(object, { fieldManager, force });
       return { object: after, outcome: outcomeOf(before, after) };
     },

@@ -17,7 +17,7 @@ import type {
 } from './client.ts';
 import type { KubeConnection } from './connection.ts';
 import { Discovery, type Resource } from './discovery.ts';
-import { fieldAt, isKubeObject, listAt, textAt } from './fields.ts';
+import { fieldAt, isKubeObject, keyOf, listAt, textAt } from './fields.ts';
 import { type Answer, type Ask, Requester } from './requester.ts';
 import { kubeStatus, noSuchKind, statusError } from './status-error.ts';
 import { watchEvents } from './watch.ts';
@@ -68,8 +68,7 @@ class Client implements KubeClient {
   }
 
   async create(object: KubeObject): Promise<KubeObject> {
-    const kind = { apiVersion: object.apiVersion, kind: object.kind };
-    return this.#onKind('create', kind, async (resource) => {
+    return this.#onKind('create', object, async (resource) => {
       const what = `create ${resource.name} ${nameOf(resource, object.metadata)}`;
       const path = collectionPath(resource, object.metadata.namespace ?? 'default');
       return this.#object({ method: 'POST', path, body: object }, what);
@@ -244,11 +243,6 @@ function secretsOf(body: unknown): string[] {
   return ['data', 'stringData'].flatMap((field) =>
     Object.values(fieldAt(body, field) ?? {}).filter((value) => typeof value === 'string'),
   );
-}
-
-function keyOf(object: KubeObject): ObjectKey {
-  const { apiVersion, kind, metadata } = object;
-  return { apiVersion, kind, namespace: metadata.namespace, name: metadata.name };
 }
 
 function nameOf(

@@ -1,8 +1,9 @@
 // A CustomResourceDefinition is there before its kind can be used; this is the wait between.
 import { setTimeout as pause } from 'node:timers/promises';
 import { BkeError } from '../lib/errors.ts';
-import { conditionOf } from './conditions.ts';
 import type { KubeClient, KubeObject } from './client.ts';
+import { conditionOf } from './conditions.ts';
+import { keyOf } from './fields.ts';
 
 export interface EstablishedWait {
   readonly signal: AbortSignal;
@@ -19,11 +20,11 @@ export async function waitForEstablished(
   { signal, onWait }: EstablishedWait,
 ): Promise<void> {
   const end = performance.now() + limitMs;
-  for (const { apiVersion, kind, metadata } of definitions) {
+  for (const definition of definitions) {
     for (;;) {
-      const trouble = notEstablished(await client.get({ apiVersion, kind, name: metadata.name }));
+      const trouble = notEstablished(await client.get(keyOf(definition)));
       if (trouble === undefined) break;
-      const cause = `the kind ${metadata.name} is not ready: ${trouble}`;
+      const cause = `the kind ${definition.metadata.name} is not ready: ${trouble}`;
       if (performance.now() > end) throw new BkeError('BKE_TIMEOUT', cause);
       onWait?.(cause);
       await pause(pollMs, undefined, { signal });

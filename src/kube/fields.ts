@@ -1,5 +1,5 @@
 // Fields of objects whose types bke does not have: looked up by path, undefined where they are not there or are something else.
-import type { KubeObject } from './client.ts';
+import type { KubeObject, ObjectKey } from './client.ts';
 
 export function fieldAt(value: unknown, ...path: readonly string[]): unknown {
   return path.reduce<unknown>(
@@ -29,4 +29,8 @@ export function listAt(value: unknown, ...path: readonly string[]): readonly unk
 export function isKubeObject(value: unknown): value is KubeObject {
   const metadata = fieldAt(value, 'metadata');
   return textAt(value, 'kind') !== undefined && typeof metadata === 'object' && metadata !== null;
+}
+
+export function keyOf({ apiVersion, kind, metadata: { namespace, name } }: KubeObject): ObjectKey {
+  return { apiVersion, kind, namespace, name };
 }

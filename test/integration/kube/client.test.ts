@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { applyAll } from '../../../src/kube/apply.ts';
 import type { KubeClient, KubeObject, WatchEvent } from '../../../src/kube/client.ts';
 import { createKubeClient } from '../../../src/kube/create-client.ts';
-import { fieldAt } from '../../../src/kube/fields.ts';
+import { fieldAt, keyOf } from '../../../src/kube/fields.ts';
 import { inClusterConnection } from '../../../src/kube/in-cluster.ts';
 import { eachLimited } from '../../../src/lib/limit.ts';
 import { startApiServer, type TestApiServer } from './api-server.ts';
@@ -28,12 +28,6 @@ const configMap = (name: string, data: Record<string, string> = {}, namespace = 
   kind: 'ConfigMap',
   metadata: { namespace, name },
   data,
-});
-const keyOf = ({ apiVersion, kind, metadata: { namespace, name } }: KubeObject) => ({
-  apiVersion,
-  kind,
-  namespace,
-  name,
 });
 
 describe('the client', () => {
