@@ -52,7 +52,10 @@ export async function buildChunks(root: string, version: string): Promise<Chunks
     metafile: true,
     logLevel: 'warning',
   });
-  const chunks = await Promise.all(result.outputFiles.map(({ path, text }) => toCommonJs(basename(path), text)));
+  const commonJs = importedCommonJs(result.metafile);
+  const chunks = await Promise.all(
+    result.outputFiles.map(({ path, text }) => toCommonJs(basename(path), text, commonJs.has(basename(path)))),
+  );
   const first = loadedAtOnce(result.metafile);
   const later = chunks.filter((chunk) => !first.has(chunk.name)).map((chunk) => toScript(chunk.name, [chunk]));
   const main = chunks.filter((chunk) => first.has(chunk.name));
@@ -75,15 +78,17 @@ const entryWithoutAwait: Plugin = {
   },
 };
 
-/**
- * esbuild gives a CommonJS package that is loaded by `import()` a default export only. As the module itself, it has its names too, as Node gives them.
- */
-function asModuleItself(text: string): string {
-  return text.replace(/^export default (require_[\w$]+\(\));$/m, 'module.exports = $1;');
+/** Chunks of CommonJS modules that `import()` asks for: of these esbuild makes ES modules with nothing but a default export. */
+function importedCommonJs({ inputs, outputs }: Metafile): ReadonlySet<string> {
+  const found = Object.entries(outputs).filter(([, { entryPoint }]) => inputs[entryPoint ?? '']?.format === 'cjs');
+  for (const [path, { exports }] of found)
+    if (exports.join() !== 'default') throw new Error(`${path} exports ${exports.join()}: what is it?`);
+  return new Set(found.map(([path]) => basename(path)));
 }
 
-async function toCommonJs(name: string, text: string): Promise<Chunk> {
-  const { code, map } = await transform(asModuleItself(text), {
+/** @param wrapped its default export is a CommonJS module: it gets that one's names, as Node gives them. */
+async function toCommonJs(name: string, text: string, wrapped: boolean): Promise<Chunk> {
+  const { code, map } = await transform(text, {
     sourcefile: name,
     format: 'cjs',
     platform: 'node',
@@ -93,7 +98,7 @@ async function toCommonJs(name: string, text: string): Promise<Chunk> {
     sourcesContent: false,
     logLevel: 'error',
   });
-  return { name, code, map };
+  return { name, code: wrapped ? `${code}module.exports = module.exports.default;\n` : code, map };
 }
 
 /** The entry's chunk and all it imports statically: one script costs less than twenty. */

@@ -1,30 +1,35 @@
 // What the binary is made of: the same bytes every time, and traces that lead to the source.
+import { readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { Script } from 'node:vm';
+import type { Metafile } from 'esbuild';
 import { execa } from 'execa';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createRequire } from '../../../bin/chunks.ts';
 import { buildProgram, programAssets } from '../../../scripts/program.ts';
 
 const root = join(import.meta.dirname, '../../..');
 let folder: string;
 let program: string;
+let metafile: Metafile;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'bke-chunks-'));
-  program = await built('program');
+  ({ work: program, metafile } = await built('program'));
 });
 afterAll(async () => rm(folder, { recursive: true }));
 
-async function built(name: string): Promise<string> {
+async function built(name: string): Promise<{ work: string; metafile: Metafile }> {
   const work = join(folder, name);
   await mkdir(work);
-  await buildProgram(root, work);
-  return work;
+  return { work, metafile: await buildProgram(root, work) };
 }
 
 it('is built twice alike', async () => {
-  const again = await built('again');
+  const { work: again } = await built('again');
   const files = (await readdir(program, { recursive: true })).filter((name) => /\.(?:c?js|map|cache)$/.test(name));
   expect(files.length).toBeGreaterThan(100);
   for (const file of files) {
@@ -40,6 +45,22 @@ it('has a code cache for the architecture of the build machine only', async () =
   expect(scripts).toContain('chunks/bke.js');
   for (const key of scripts) expect(host).toHaveProperty([`${key}.cache`]);
   expect(Object.keys(other).filter((key) => key.endsWith('.cache'))).toEqual([]);
+});
+
+it('gives of a package what Node gives of it', async () => {
+  // As src/lib/x509.ts does, before the package that needs it.
+  await import('reflect-metadata');
+  const readScript = (name: string): Script => new Script(readFileSync(join(program, 'chunks', name), 'utf8'));
+  const load = createRequire(readScript, 'bke.js');
+  const packages = Object.entries(metafile.outputs).filter(([, { entryPoint }]) =>
+    entryPoint?.includes('node_modules/'),
+  );
+  expect(packages.map(([, { entryPoint }]) => entryPoint)).toContain('node_modules/@peculiar/x509/build/x509.cjs.js');
+  for (const [chunk, { entryPoint }] of packages) {
+    const ofNode: object = await import(pathToFileURL(join(root, entryPoint ?? '')).href);
+    const names = Object.keys(ofNode).filter((name) => name !== 'default' && name !== 'module.exports');
+    expect(Object.keys(Object(load(`./${basename(chunk)}`))), chunk).toEqual(expect.arrayContaining(names));
+  }
 });
 
 it('keeps apart what a start does not need', async () => {

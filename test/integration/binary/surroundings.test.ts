@@ -161,6 +161,7 @@ it('needs nothing but the C and C++ libraries, and writes nowhere', async () => 
   expect(await run('init', '--help')).toContain('bke init');
   expect(await run('completion', 'bash')).toContain('complete');
   expect(await run('operation', 'list')).toMatch(/no operation/i);
+  expect(await run('version', '-o', 'yaml')).toMatch(/^version: /m);
   expect(await run('bundle', 'inspect', '/nowhere.tar')).toContain('there is no such file');
   expect(await run('serve')).toContain('error[');
 });
