@@ -46,7 +46,12 @@ export function networkProblems(networks: ClusterNetworks, given: keyof ClusterN
 
 function blockProblems(field: keyof ClusterNetworks, text: string, block: Cidr | undefined): NetworkProblem[] {
   if (block === undefined)
-    return [{ field, message: `${truncate(text, 40)} is no block of addresses like 10.96.0.0/16` }];
+    return [
+      {
+        field,
+        message: `${text === '' ? 'an empty text' : truncate(text, 40)} is no block of addresses like 10.96.0.0/16`,
+      },
+    ];
   if (block.version !== 4) return [{ field, message: `${text} is IPv6, and only IPv4 is supported here` }];
   if (block.text !== text) return [{ field, message: `write ${block.text} instead of ${text}` }];
   const { from, to, why } = bounds[field];

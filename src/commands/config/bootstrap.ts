@@ -2,6 +2,7 @@
 import { type BootstrapSettings, effectiveSettings } from '../../config/bootstrap.ts';
 import { refuseProblems } from '../../config/problem.ts';
 import { fileLayers, readConfigFile } from '../init/config-file.ts';
+import { settingProblems } from '../init/setting-problems.ts';
 import type { CommandContext } from '../context.ts';
 
 export interface BootstrapConfig {
@@ -15,7 +16,10 @@ export interface BootstrapConfig {
 export async function readBootstrap(context: CommandContext, name: string): Promise<BootstrapConfig> {
   const file = await readConfigFile(context, name);
   const { hostIP } = file.spec;
-  const { settings, problems, sources } = effectiveSettings(fileLayers(file), hostIP === undefined ? [] : [hostIP]);
-  refuseProblems([...file.problems, ...problems], name, Number.POSITIVE_INFINITY);
+  const layers = fileLayers(file);
+  const effective = effectiveSettings(layers, hostIP === undefined ? [] : [hostIP]);
+  const problems = [...file.problems, ...effective.problems, ...settingProblems(layers, effective)];
+  refuseProblems(problems, name, Number.POSITIVE_INFINITY);
+  const { settings, sources } = effective;
   return { kind: 'Bootstrap', settings, sourceOf: (field) => (sources[field] === undefined ? 'default' : name) };
 }

@@ -28,10 +28,10 @@ export async function readConfig(context: CommandContext, input: InputReader): P
   const path = resolve(context.cwd, name);
   const loaded = await loadCluster({ path, name, home: context.env['HOME'], withFiles: input.flag('files') });
   if (isBootstrap(loaded.raw)) return readBootstrap(context, name);
-  refuseProblems(loaded.problems, name, most);
-  if (loaded.cluster === undefined) throw new Error(`${name} has no problems and no cluster`);
   const warnings = problemLines(loaded.warnings, most);
   for (const warning of warnings) context.note(`warning: ${warning}`);
+  refuseProblems(loaded.problems, name, most);
+  if (loaded.cluster === undefined) throw new Error(`${name} has no problems and no cluster`);
   return { kind: 'Cluster', ...loaded.cluster, lineOf: loaded.lineOf, warnings };
 }
 

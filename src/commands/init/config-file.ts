@@ -8,6 +8,7 @@ import {
   type SettingsLayer,
 } from '../../config/bootstrap.ts';
 import type { Problem } from '../../config/problem.ts';
+import { passThroughFindings } from '../../config/pass-through.ts';
 import { readYaml } from '../../config/read-yaml.ts';
 import { readYamlFile } from '../../config/yaml-file.ts';
 import type { CommandContext } from '../context.ts';
@@ -29,7 +30,7 @@ export async function readConfigFile(
   if (name === undefined) return { path: undefined, spec: {}, problems: [], place: undefined };
   const path = resolve(cwd, name);
   const text = await readYamlFile({ path, name, what: 'settings file', code: 'BKE_CONFIG_INVALID' });
-  const result = readYaml(text, name, bootstrapFile);
+  const result = readYaml(text, name, bootstrapFile, passThroughFindings);
   const place: Placing = (field) => ({ at: result.placeOf(['spec', ...field.split('.')]), field: `spec.${field}` });
   return 'value' in result
     ? { path, spec: result.value.spec, problems: [], place }

@@ -6,8 +6,7 @@ import {
   effectiveSettings,
   type SettingsLayer,
 } from '../../config/bootstrap.ts';
-import { dataDirProblem } from '../../config/directories.ts';
-import { type Problem, refuseProblems } from '../../config/problem.ts';
+import { refuseProblems } from '../../config/problem.ts';
 import { gatherFacts } from '../../host/facts/gather.ts';
 import type { HostFacts } from '../../host/facts/schema.ts';
 import type { Host } from '../../host/host.ts';
@@ -16,11 +15,11 @@ import type { InputReader } from '../../lib/input.ts';
 import { containerdPaths } from '../../tasks/node/containerd-config.ts';
 import { programsDir } from '../../tasks/node/programs.ts';
 import { addressesOf, chooseHostAddress } from '../../tasks/preflight/host-address.ts';
-import { dataDirOverlap } from '../../tasks/services/data-dir.ts';
 import { readSettings } from '../../tasks/services/records.ts';
 import type { CommandContext } from '../context.ts';
 import { type ConfigFile, fileLayers, readConfigFile } from './config-file.ts';
-import { checkNames, optionLayer } from './options.ts';
+import { optionLayer } from './options.ts';
+import { settingProblems } from './setting-problems.ts';
 import { refuseOtherCluster } from './unchangeable.ts';
 
 /** Where the runtime and the cluster put much. */
@@ -65,8 +64,7 @@ export async function gatherSettings(context: CommandContext, input: InputReader
   const problems = [
     ...file.problems,
     ...effective.problems,
-    ...overlapProblems(given, effective.settings.dataDir),
-    ...checkNameProblems(effective),
+    ...settingProblems(given, effective),
   ];
   refuseProblems(problems, 'the settings of init');
   if (last !== undefined && last.dataDir !== effective.settings.dataDir) {
@@ -81,22 +79,6 @@ export async function gatherSettings(context: CommandContext, input: InputReader
   }
   if (last !== undefined) await refuseOtherCluster(host, last, effective.settings);
   return { ...effective, facts, bundle: bundlePath(context, input, file), repeated: last !== undefined };
-}
-
-/** What is no usable path at all is told with the other settings. */
-function overlapProblems(layers: readonly SettingsLayer[], dataDir: string): Problem[] {
-  const message = dataDirProblem(dataDir) === undefined ? dataDirOverlap(dataDir) : undefined;
-  if (message === undefined) return [];
-  const field = 'dataDir';
-  const layer = layers.find((other) => other.dataDir !== undefined);
-  return [{ ...(layer?.place?.(field) ?? { at: layer?.source ?? 'default', field }), message }];
-}
-
-/** A misspelt name must not look obeyed. */
-function checkNameProblems({ settings: { settings }, placeOf }: EffectiveSettings): Problem[] {
-  const unknown = settings.ignoreChecks.filter((name) => !checkNames.includes(name));
-  const at = placeOf('settings.ignoreChecks');
-  return unknown.map((name) => ({ at, field: '', message: `there is no check named ${name}` }));
 }
 
 /** openFuyao's name for where everything is put. */

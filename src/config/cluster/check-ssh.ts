@@ -37,6 +37,7 @@ function blockFindings(ssh: SshSketch, path: Path, source: WrittenSource): Findi
   return [
     ...loginFindings(ssh, path, source),
     ...cutFindings(sudoPath, source),
+    ...lineFindings(sudo.password, sudoPath),
     ...(both ? [{ path: sudoPath, message: 'password and passwordFile exclude each other' }] : []),
     ...bastionFindings(ssh.bastion, [...path, 'bastion'], { source, before: [] }),
   ];
@@ -44,7 +45,8 @@ function blockFindings(ssh: SshSketch, path: Path, source: WrittenSource): Findi
 
 function loginFindings(login: Login, path: Path, source: WrittenSource): Finding[] {
   const given = givenLogins(login);
-  const findings = cutFindings([...path, 'password'], source);
+  const passwordPath = [...path, 'password'];
+  const findings = [...cutFindings(passwordPath, source), ...lineFindings(login.password, passwordPath)];
   if (given.length > 1) {
     findings.push({
       path: [...path, given[1] ?? ''],
@@ -55,6 +57,13 @@ function loginFindings(login: Login, path: Path, source: WrittenSource): Finding
     findings.push({ path: [...path, 'passphraseFile'], message: 'needs privateKeyFile beside it' });
   }
   return findings;
+}
+
+/** A block of text ends with a line end, which is no part of any password. */
+function lineFindings(password: string | undefined, path: Path): Finding[] {
+  return password?.includes('\n') === true
+    ? [{ path, message: 'has a line end: write it on one line, in quotes' }]
+    : [];
 }
 
 function cutFindings(path: Path, source: WrittenSource): Finding[] {

@@ -1,9 +1,9 @@
 // What must hold between the fields of a cluster.yaml, and how values were written: found also where other fields are wrong.
+import { passThroughFindings } from '../pass-through.ts';
 import type { Check, Finding, WrittenSource } from '../read-yaml.ts';
 import { endpointFindings } from './check-endpoint.ts';
 import { hostFindings } from './check-hosts.ts';
 import { networkFindings } from './check-network.ts';
-import { passThroughFindings } from './check-numbers.ts';
 import { sshFindings } from './check-ssh.ts';
 import { type ClusterSketch, sketchOf } from './sketch.ts';
 
@@ -29,7 +29,8 @@ function registryFindings({ registry }: ClusterSketch): Finding[] {
     findings.push({ path: at(given), message: `needs ${missing} beside it` });
   }
   if (host !== '') return findings;
-  const own = Object.entries({ username, passwordFile, caFile }).filter(([, value]) => value !== '');
+  const more = Object.keys(registry.rewrites ?? {}).join('');
+  const own = Object.entries({ username, passwordFile, caFile, rewrites: more }).filter(([, value]) => value !== '');
   return [
     ...findings,
     ...own.map(([field]) => ({ path: at(field), message: "needs host: the site's own registry has no such setting" })),

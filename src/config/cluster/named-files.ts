@@ -69,7 +69,9 @@ function namedFiles(value: unknown, path: Finding['path']): NamedFile[] {
 }
 
 async function secretProblem(path: string): Promise<string | undefined> {
-  return (await readSecretFile(path)).trim() === '' ? `${path} is empty` : undefined;
+  const text = (await readSecretFile(path)).replace(/\r?\n$/, '');
+  if (text.trim() === '') return `${path} is empty`;
+  return text.includes('\n') ? `${path} has more than one line` : undefined;
 }
 
 async function keyProblem(path: string): Promise<string | undefined> {

@@ -18,7 +18,7 @@ const hostKey = z.string().refine((text) => parseHostKey(text) !== undefined, {
     'is neither SHA256:… nor a public key; print the keys on the host: for f in /etc/ssh/ssh_host_*.pub; do ssh-keygen -lf "$f"; done',
 });
 
-const user = z.string().regex(/^[a-zA-Z0-9_][a-zA-Z0-9_.@-]*\$?$/, { error: 'is no name of an account' });
+const user = z.string().regex(/^[^\s:/-][^\s:/]{0,63}$/, { error: 'is no name of an account' });
 
 /** A DNS name or an address. */
 export const reachable = z

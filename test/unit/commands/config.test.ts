@@ -103,12 +103,15 @@ describe('bke config validate', () => {
   it('checks a bootstrap.yaml as init does', async () => {
     await write(
       'b.yaml',
-      'apiVersion: bke.io/v1alpha1\nkind: Bootstrap\nspec: {domain: x, prts: {}, hostIP: 10.0.0.1}\n',
+      'apiVersion: bke.io/v1alpha1\nkind: Bootstrap\nspec: {domain: x, prts: {}, hostIP: 10.0.0.1, settings: {ignoreChecks: [hostnam], kubelet: {a: 1.30}}, dataDir: /etc/x}\n',
     );
     const { code, stderr } = await run('validate', '-f', 'b.yaml');
     expect(code).toBe(3);
     expect(stderr).toContain('b.yaml:3:16: spec.domain: ');
     expect(stderr).toContain('spec.prts: there is no such field; did you mean ports?');
+    expect(stderr).toContain('there is no check named hostnam');
+    expect(stderr).toContain('spec.settings.kubelet.a: 1.30 would be handed on as 1.3');
+    expect(stderr).toContain('spec.dataDir: /etc/x belongs to the system');
     expect(stderr).not.toContain('hostIP');
   });
 });
@@ -124,12 +127,14 @@ describe('files that a cluster.yaml names', () => {
       'open.pw holds a secret, but has the mode 0644: others may reach it; Make it yours alone: chmod 600 ',
     ],
     ['passwordFile: empty.pw', 'empty.pw is empty'],
+    ['passwordFile: two.pw', 'two.pw has more than one line'],
     ['privateKeyFile: key.pub', 'key.pub is no private key'],
     ['privateKeyFile: ~/.ssh/id', 'home/.ssh/id: there is no such file'],
   ])('are refused: %s', async (fields, message) => {
     await Promise.all([
       write('open.pw', 'x', 0o644),
       write('empty.pw', '\n'),
+      write('two.pw', 'a\nb\n'),
       write('key.pub', 'ssh-ed25519 AAAA', 0o644),
     ]);
     await write('c.yaml', withSsh(fields));

@@ -180,6 +180,7 @@ describe('logins', () => {
       '.sudo.password: password and passwordFile exclude each other',
     ],
     ['password: x, hostKeys: [SHA256:abc]', /\.hostKeys\[0\]: is neither SHA256:… nor a public key; print the keys/],
+    ['password: "x\\n"', '.password: has a line end: write it on one line, in quotes'],
     ['password: x, user: a b', '.user: is no name of an account'],
     ['password: x, port: 0', '.port: must be 1 to 65535'],
     [
@@ -212,6 +213,10 @@ describe('the registry and add-ons', () => {
       'registry.host: "https://r.example.com" must be a DNS name or an IP address, without scheme and path',
     ],
     ['registry: {host: r.example.com, username: a}', 'registry.username: needs passwordFile beside it'],
+    [
+      'registry: {rewrites: {docker.io: hub}}',
+      "registry.rewrites: needs host: the site's own registry has no such setting",
+    ],
     ['registry: {caFile: ca.pem}', "registry.caFile: needs host: the site's own registry has no such setting"],
     [
       'registry: {host: r.example.com, rewrites: {docker.io: /x}}',

@@ -1,5 +1,5 @@
 // Values that reach other programs as they are: numbers that YAML would hand on as something else than what was written.
-import type { Finding, WrittenSource } from '../read-yaml.ts';
+import type { Finding, WrittenSource } from './read-yaml.ts';
 
 /** Fields below which everything is handed on. */
 const handedOn = ['kubelet', 'kubeProxy', 'containerd'];
