@@ -4,7 +4,8 @@ import { BkeError } from '../../lib/errors.ts';
 import { notAfter } from '../../lib/x509.ts';
 import { reconcileCertificates } from '../../tasks/cluster-api/certificates.ts';
 import { injectCa, injectedKinds } from '../../tasks/cluster-api/inject-ca.ts';
-import { providers, systemNamespace } from '../../tasks/cluster-api/providers.ts';
+import { managementCaKey } from '../../tasks/cluster-api/management-ca.ts';
+import { providers } from '../../tasks/cluster-api/providers.ts';
 import { pairOf } from '../../tasks/cluster-api/tls-secret.ts';
 import type { Controller, ControllerContext, ReconcileScope } from '../controller.ts';
 
@@ -12,12 +13,9 @@ import type { Controller, ControllerContext, ReconcileScope } from '../controlle
 const everything = 'certificates';
 const intervalMs = 3_600_000;
 
-const ca = { namespace: systemNamespace, secret: 'bke-management-ca' };
-const caObject = {
-  apiVersion: 'v1',
-  kind: 'Secret',
-  metadata: { namespace: ca.namespace, name: ca.secret },
-};
+const { apiVersion, kind, namespace: caNamespace, name: caName } = managementCaKey;
+const ca = { namespace: caNamespace, secret: caName };
+const caObject = { apiVersion, kind, metadata: { namespace: caNamespace, name: caName } };
 const leaves = providers.flatMap(({ namespace, webhook }) =>
   webhook === undefined ? [] : [{ namespace, secret: webhook.secret }],
 );
@@ -48,14 +46,17 @@ export function certificatesController(
     watch: (informers, enqueue) => {
       enqueue(everything);
       for (const { namespace, secret } of [ca, ...leaves]) {
-        const source = { apiVersion: 'v1', kind: 'Secret', namespace, fieldSelector: `metadata.name=${secret}` };
+        const source = { apiVersion, kind, namespace, fieldSelector: `metadata.name=${secret}` };
         informers.watch(source, (object, there) => {
           metrics.certificateEnds({ namespace, secret }, there ? endOf(object) : undefined);
           enqueue(everything);
         });
       }
       const labelSelector = `${injectCa.label}=${injectCa.value}`;
-      for (const kind of injectedKinds) informers.watch({ ...kind, labelSelector }, () => enqueue(everything));
+      for (const injected of injectedKinds) {
+        // A definition is large, and no more is asked than that it changed.
+        informers.watch({ ...injected, labelSelector, metadataOnly: true }, () => enqueue(everything));
+      }
     },
     reconcile: async (_key, scope) => {
       try {

@@ -5,15 +5,20 @@ import { type CertificatePair, createCaCertificate, generateKey, isPair, notAfte
 import { systemNamespace } from './providers.ts';
 import { pairOf, tlsSecret } from './tls-secret.ts';
 
-const key = { apiVersion: 'v1', kind: 'Secret', namespace: systemNamespace, name: 'bke-management-ca' };
+export const managementCaKey = {
+  apiVersion: 'v1',
+  kind: 'Secret',
+  namespace: systemNamespace,
+  name: 'bke-management-ca',
+};
 const lifeDays = 3650;
 const dayMs = 24 * 3_600_000;
 /** Leaves live no longer than their CA, so from a leaf's life before its end every leaf is a shorter one. */
 const noticeDays = 365;
-const mend = `Delete the Secret ${key.namespace}/${key.name} and run \`bke init\` again: it makes a new CA and new certificates.`;
+const mend = `Delete the Secret ${managementCaKey.namespace}/${managementCaKey.name} and run \`bke init\` again: it makes a new CA and new certificates.`;
 
 export async function hasManagementCa(client: Pick<KubeClient, 'get'>): Promise<boolean> {
-  return (await client.get(key)) !== undefined;
+  return (await client.get(managementCaKey)) !== undefined;
 }
 
 /**
@@ -28,7 +33,7 @@ export async function ensureManagementCa(
   const caKey = generateKey();
   const certificate = await createCaCertificate(caKey, { commonName: 'bke management CA', now, days: lifeDays });
   // Created, not applied: of two that try at once one is refused, so that no CA overwrites another.
-  await client.create(tlsSecret(key, { certificate, key: caKey }));
+  await client.create(tlsSecret(managementCaKey, { certificate, key: caKey }));
   return true;
 }
 
@@ -42,7 +47,7 @@ export async function readManagementCa(
   client: Pick<KubeClient, 'get'>,
   { now }: { readonly now: Date },
 ): Promise<ManagementCa> {
-  const secret = await client.get(key);
+  const secret = await client.get(managementCaKey);
   if (secret === undefined)
     throw unusable('is missing', 'Run `bke init` again: it makes a new CA and new certificates.');
   const pair = usablePair(secret);
@@ -63,5 +68,9 @@ function usablePair(secret: KubeObject): CertificatePair | undefined {
 }
 
 function unusable(why: string, hint: string): BkeError {
-  return new BkeError('BKE_MANAGEMENT_CA', `the management CA (Secret ${key.namespace}/${key.name}) ${why}`, { hint });
+  return new BkeError(
+    'BKE_MANAGEMENT_CA',
+    `the management CA (Secret ${managementCaKey.namespace}/${managementCaKey.name}) ${why}`,
+    { hint },
+  );
 }
