@@ -63,16 +63,18 @@ export function certificatesController(
         await reconcile(scope);
       } catch (thrown) {
         if (thrown instanceof BkeError && !passing.includes(thrown.code)) {
-          await warn(
-            'CertificatesNotKept',
-            [thrown.message, thrown.hint].filter((part) => part !== undefined).join('. '),
-          );
+          await warn('CertificatesNotKept', `${thrown.message}. ${hintFor(thrown)}`.trimEnd());
         }
         throw thrown;
       }
       return { requeueAfterMs: intervalMs };
     },
   };
+}
+
+/** The controller may not make a Secret (assets/provider/components.yaml says why); whoever installs it may. */
+function hintFor({ code, hint = '' }: BkeError): string {
+  return code === 'BKE_KUBE_FORBIDDEN' ? 'Run `bke init` again: it makes what is missing.' : hint;
 }
 
 /** undefined where the Secret holds no certificate. */

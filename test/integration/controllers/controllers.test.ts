@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { KubeClient, KubeObject, ObjectKey } from '../../../src/kube/client.ts';
+import { reconcileCertificates } from '../../../src/tasks/cluster-api/certificates.ts';
 import { caPlaces, injectCa, injectedKinds } from '../../../src/tasks/cluster-api/inject-ca.ts';
 import { type TestApiServer, startApiServer } from '../kube/api-server.ts';
 import { type ControllerProcess, startController, until, writeServiceKubeconfig } from './controller-process.ts';
@@ -202,6 +203,24 @@ describe('two processes', () => {
           .startsWith('-----BEGIN') && data['tls.key'] !== before['tls.key']
       );
     });
+  });
+
+  it('tells in an event what it may not mend, and goes on when that is there again', async () => {
+    await client.delete(leaf);
+    const kind = { apiVersion: 'v1', kind: 'Event' };
+    let messages = '';
+    await until(`an event\n${first.output()}`, 10_000, async () => {
+      const { items } = await client.list(kind, {
+        namespace: 'bke-system',
+        fieldSelector: 'reason=CertificatesNotKept',
+      });
+      messages = items.map((item) => String(item['message'])).join('\n');
+      return items.length > 0;
+    });
+    expect(messages).toMatch(/capi-system\/capi-webhook-service-cert[^]*bke init/);
+    expect(await reconcileCertificates(client, { now: new Date(), warn: () => undefined })).toHaveLength(1);
+    const failed = 'bke_controller_reconcile_total{controller="certificates",outcome="error"}';
+    expect(await first.metrics()).toContain(failed);
   });
 
   it('tells its work in metrics', async () => {
