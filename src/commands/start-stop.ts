@@ -19,7 +19,7 @@ export const stop: Command = {
   group: 'bootstrap',
   summary: 'Stop the local services of this host until the next start or boot',
   description:
-    'Running containers go on; hosts can pull no images and files meanwhile. Nothing is removed: that is bke reset.',
+    'The bootstrap cluster and its containers go on; hosts can pull no images and files meanwhile. Nothing is removed: that is bke reset.',
   examples: [{ command: 'bke stop', says: 'before the machine is serviced' }],
   run: async (context) => {
     await control(context, 'stop');

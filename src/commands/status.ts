@@ -1,4 +1,4 @@
-// bke status: what stands on this host, service by service.
+// bke status: what stands on this host, service by service, then the bootstrap cluster part by part.
 import { formatBytes } from '../lib/bytes.ts';
 import { formatDuration } from '../lib/duration.ts';
 import type { Column } from '../lib/command.ts';
@@ -23,9 +23,9 @@ const columnsAt = (now: Date): readonly Column[] => [
 export const status: Command = {
   path: ['status'],
   group: 'bootstrap',
-  summary: 'Show the local services of this host',
+  summary: 'Show the local services and the bootstrap cluster of this host',
   description:
-    'For each service: its state, version, address, size of its data and since when. Healthy means that it was asked over HTTPS, as other hosts ask it, and answered. Exit code 1 where something that should run does not; `bke help scripts` tells what a script can rely on.',
+    'For each service: its state, version, address, size of its data and since when. Healthy means that it was asked over HTTPS, as other hosts ask it, and answered. For the bootstrap cluster: its API server, its node, and the managers of Cluster API with the provider of bke (root only). Exit code 1 where something that should run does not; `bke help scripts` tells what a script can rely on.',
   examples: [
     { command: 'bke status', says: 'one line per service' },
     { command: 'bke status -o wide', says: 'also units, and why a service is not healthy' },
@@ -35,16 +35,17 @@ export const status: Command = {
   list: true,
   run: async (context) => {
     const { readStatus } = await import('../tasks/services/status.ts');
+    const { clusterStatus } = await import('../tasks/bootstrap-cluster/status.ts');
     const host = await context.openLocalHost();
     try {
       const found = await readStatus(host);
       const columns = columnsAt(context.now());
       const empty = 'This host is not initialised: it has no local services. bke init sets them up.';
       if (found === undefined) return { kind: 'list', items: [], columns, empty };
-      noteTroubles(context, found);
+      const items = [...found.services, ...(await clusterStatus(host, found.settings))];
+      noteTroubles(context, found.content, items);
       // null: no load came to its end.
       const about = { bundle: found.content?.bundle ?? null };
-      const items = found.services;
       return { kind: 'list', items, about, columns, empty, exitCode: items.every(isHealthy) ? 0 : 1 };
     } finally {
       await host.close();
@@ -57,8 +58,12 @@ function isHealthy({ state }: ServiceStatus): boolean {
 }
 
 /** What a person has to know besides the table. */
-function noteTroubles(context: CommandContext, { services, content }: ServicesStatus): void {
-  for (const { name, state, reason } of services) {
+function noteTroubles(
+  context: CommandContext,
+  content: ServicesStatus['content'],
+  items: readonly ServiceStatus[],
+): void {
+  for (const { name, state, reason } of items) {
     if (reason !== undefined) context.note(`${name} is ${state}: ${reason}`);
   }
   if (content === undefined) {

@@ -1,15 +1,19 @@
-// bke init: makes this host the bootstrap node. So far: local services from a bundle, and containerd.
+// bke init: makes this host the bootstrap node: local services from a bundle, then a bootstrap cluster with Cluster API.
 import type { Command } from '../context.ts';
 import { initOptions } from './options.ts';
 
 export const init: Command = {
   path: ['init'],
   group: 'bootstrap',
-  summary: 'Set up the local services of a site on this host',
+  summary: 'Set up the local services and the bootstrap cluster of a site on this host',
   description:
-    'Starts the image registry, the file repository and the chart repository from a bundle, and containerd that pulls from them. Needs no internet. Running it again changes only what is not so yet; stopped at any point, running it again goes on from there. Everything it changes is recorded, and `bke reset --all --mount` takes it away again.',
+    'Starts the image registry, the file repository and the chart repository from a bundle; then makes a cluster of one node, by K3s or kubeadm, that runs Cluster API and the provider of bke. Needs no internet. Running it again changes only what is not so yet; stopped at any point, running it again goes on from there. Everything it changes is recorded, and `bke reset --all --mount` takes it away again.',
   examples: [
     { command: 'bke init --bundle bundle.tar --trust-key release.pub', says: 'show what will be done, ask, do it' },
+    {
+      command: 'bke init --bundle bundle.tar --trust-key release.pub --bootstrap kubeadm',
+      says: 'for a bundle that has no K3s',
+    },
     {
       command: 'bke init --bundle bundle.tar --trust-key release.pub --yes --host-ip 10.0.0.5',
       says: 'for scripts, with the address others reach this host by',

@@ -68,7 +68,7 @@ async function needsOf({ settings, content, binaryBytes, cluster }: HostToCheck)
       ...(bootstrap === 'none' ? [] : kubernetesPorts(bootstrap, ports.kubernetes)),
     ],
     space: await spaceOf(settings, content, binaryBytes),
-    tools: neededTools,
+    tools: neededTools(bootstrap),
     reachable: [dataDir],
     runtime: true,
     ...(cluster === undefined ? {} : { kubernetes: clusterNeeds(settings, cluster) }),

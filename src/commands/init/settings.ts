@@ -61,11 +61,7 @@ export async function gatherSettings(context: CommandContext, input: InputReader
   const layers =
     named === undefined ? [...given, { source: 'found on this host', hostIP: chooseHostAddress(addresses) }] : given;
   const effective = effectiveSettings(layers, addresses.global);
-  const problems = [
-    ...file.problems,
-    ...effective.problems,
-    ...settingProblems(given, effective),
-  ];
+  const problems = [...file.problems, ...effective.problems, ...settingProblems(given, effective)];
   refuseProblems(problems, 'the settings of init');
   if (last !== undefined && last.dataDir !== effective.settings.dataDir) {
     throw new BkeError(

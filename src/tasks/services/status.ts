@@ -20,6 +20,7 @@ type ServiceHealth = 'healthy' | 'unhealthy' | 'incomplete' | 'starting' | 'stop
 export interface ServiceStatus {
   readonly name: string;
   readonly state: ServiceHealth;
+  /** Empty where no unit of this host runs it. */
   readonly unit: string;
   readonly version: string;
   readonly address: string;
@@ -47,7 +48,7 @@ export async function readStatus(host: Host): Promise<ServicesStatus | undefined
   const services = await Promise.all(
     localServices(settings).map((service) => serviceStatus(host, service, { settings, ca, content })),
   );
-  return { settings, content, services: [...services, ...(await runtimeStatus(host, content))] };
+  return { settings, content, services: [...services, ...(await runtimeStatus(host, { settings, ca, content }))] };
 }
 
 interface Known {
@@ -73,7 +74,9 @@ async function serviceStatus(host: Host, service: LocalService, known: Known): P
 }
 
 /** containerd, once init has come that far. */
-async function runtimeStatus(host: Host, content: ContentRecord | undefined): Promise<ServiceStatus[]> {
+async function runtimeStatus(host: Host, { settings, content }: Known): Promise<ServiceStatus[]> {
+  // K3s brings its own.
+  if (settings.bootstrap === 'k3s') return [];
   const unit = await readUnitState(host, 'containerd.service');
   if (!unit.loaded && content === undefined) return [];
   const trouble = unit.active === 'active' ? await runtimeTrouble(host) : undefined;
@@ -98,7 +101,8 @@ async function runtimeTrouble(host: Host): Promise<string | undefined> {
   return lastLine(result.stderr) || 'it does not answer';
 }
 
-function healthOf(
+/** @param trouble what is wrong although the unit runs */
+export function healthOf(
   unit: UnitState,
   trouble: string | undefined,
   gaps: readonly string[] = [],
@@ -115,7 +119,7 @@ function healthOf(
   return { state: 'failed', reason: `${unit.result}, started again ${unit.restarts} times` };
 }
 
-function sinceOf(unit: UnitState): { since?: string } {
+export function sinceOf(unit: UnitState): { since?: string } {
   return unit.since === undefined ? {} : { since: unit.since.toISOString() };
 }
 
@@ -142,7 +146,7 @@ async function versionOf(host: Host, unit: string): Promise<string | undefined> 
 }
 
 /** Bytes on disk; undefined where there is no such directory or it takes too long to count. */
-async function directorySize(host: Host, path: string): Promise<number | undefined> {
+export async function directorySize(host: Host, path: string): Promise<number | undefined> {
   if ((await host.files.stat(path)) === undefined) return undefined;
   const result = await host
     .run(['du', '-s', '-x', '--block-size=1', path], { timeoutMs: 20_000 })

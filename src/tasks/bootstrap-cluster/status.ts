@@ -1,0 +1,118 @@
+// Whether the bootstrap cluster works: API server, node, and the managers in it, asked as any client asks, without changing anything.
+import type { BootstrapSettings } from '../../config/bootstrap.ts';
+import type { Host } from '../../host/host.ts';
+import type { KubeClient, KubeObject } from '../../kube/client.ts';
+import { conditionOf, conditionWords } from '../../kube/conditions.ts';
+import { listAt, textAt } from '../../kube/fields.ts';
+import { hostPort } from '../../lib/address.ts';
+import { errorField, toError } from '../../lib/thrown.ts';
+import { managementStatus } from '../cluster-api/status.ts';
+import { directorySize, healthOf, type ServiceStatus, sinceOf } from '../services/status.ts';
+import { readUnitState } from '../services/unit-state.ts';
+import type { BootstrapKind } from './bootstrap-cluster.ts';
+import { withCluster } from './client.ts';
+import { k3sPaths, k3sUnit } from './k3s/paths.ts';
+import { kubeadmPaths, kubeletUnit } from './kubeadm/paths.ts';
+
+interface Parts {
+  /** What starts pods, and with them the rest. */
+  readonly unit: string;
+  readonly kubeconfig: string;
+  /** Where the API server keeps its objects. */
+  readonly data: string;
+}
+
+const partsOf: Readonly<Record<BootstrapKind, Parts>> = {
+  kubeadm: { unit: kubeletUnit, kubeconfig: kubeadmPaths.kubeconfig, data: '/var/lib/etcd' },
+  k3s: { unit: k3sUnit, kubeconfig: k3sPaths.kubeconfig, data: `${k3sPaths.dataDir}/server/db` },
+};
+
+const askMs = 5000;
+
+/** Empty where there is to be none. Others than root, who may not read the kubeconfig, learn of the unit only. */
+export async function clusterStatus(host: Host, settings: BootstrapSettings): Promise<ServiceStatus[]> {
+  const { bootstrap, hostIP, ports } = settings;
+  if (bootstrap === 'none') return [];
+  const parts = partsOf[bootstrap];
+  const unit = await readUnitState(host, parts.unit);
+  const dataBytes = await directorySize(host, parts.data);
+  const found = unit.active === 'active' ? await askCluster(host, parts) : undefined;
+  const kubernetes: ServiceStatus = {
+    name: 'kubernetes',
+    ...healthOf(unit, found?.trouble),
+    unit: parts.unit,
+    version: found?.version ?? 'unknown',
+    address: `https://${hostPort(hostIP, ports.kubernetes)}`,
+    ...(dataBytes === undefined ? {} : { dataBytes }),
+    ...sinceOf(unit),
+  };
+  return [kubernetes, ...(found?.parts ?? [])];
+}
+
+async function managersOf(client: KubeClient): Promise<ServiceStatus[]> {
+  return (await managementStatus(client)).map(({ name, namespace, version, trouble }) => ({
+    name,
+    ...healthOfPart(version === undefined ? 'missing' : 'unhealthy', trouble),
+    unit: '',
+    version: version ?? 'unknown',
+    address: `namespace ${namespace}`,
+  }));
+}
+
+function healthOfPart(
+  otherwise: ServiceStatus['state'],
+  trouble: string | undefined,
+): Pick<ServiceStatus, 'state' | 'reason'> {
+  return trouble === undefined ? { state: 'healthy' } : { state: otherwise, reason: trouble };
+}
+
+interface Found {
+  readonly version?: string | undefined;
+  readonly trouble?: string | undefined;
+  readonly parts: readonly ServiceStatus[];
+}
+
+/** undefined where this account may not ask. */
+async function askCluster(host: Host, { kubeconfig }: Parts): Promise<Found | undefined> {
+  try {
+    return await withCluster(host, kubeconfig, async (client) => ({
+      version: textAt(await client.request('GET', '/version', { timeoutMs: askMs }), 'gitVersion'),
+      trouble: await troubleOf(client),
+      parts: [...(await nodesOf(client)), ...(await managersOf(client))],
+    }));
+  } catch (thrown) {
+    const error = toError(thrown);
+    if (errorField(error.cause, 'code') === 'EACCES') return undefined;
+    return { trouble: error.message, parts: [] };
+  }
+}
+
+/** What the API server itself says where it is not ready. */
+async function troubleOf(client: KubeClient): Promise<string | undefined> {
+  try {
+    await client.request('GET', '/readyz', { timeoutMs: askMs });
+    return undefined;
+  } catch (thrown) {
+    return toError(thrown).message;
+  }
+}
+
+async function nodesOf(client: KubeClient): Promise<ServiceStatus[]> {
+  const { items } = await client.list({ apiVersion: 'v1', kind: 'Node' });
+  return items.map(nodeStatus);
+}
+
+const silent = { reason: '', message: 'its kubelet has not said how it is yet' };
+
+function nodeStatus(node: KubeObject): ServiceStatus {
+  const ready = conditionOf(node, 'Ready');
+  const address = listAt(node, 'status', 'addresses').find((entry) => textAt(entry, 'type') === 'InternalIP');
+  const trouble = ready?.status === 'True' ? undefined : conditionWords(ready ?? silent);
+  return {
+    name: `node/${node.metadata.name}`,
+    ...healthOfPart('unhealthy', trouble),
+    unit: '',
+    version: textAt(node, 'status', 'nodeInfo', 'kubeletVersion') ?? 'unknown',
+    address: textAt(address, 'address') ?? 'unknown',
+  };
+}
