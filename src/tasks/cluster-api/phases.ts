@@ -65,17 +65,18 @@ export function managementPhases(
       put(provider.name, `Components of ${provider.title}`, (work) => installation.provider(work, provider)),
     ),
   ];
+  const kubectl = `kubectl --kubeconfig ${plan.cluster.kubeconfig}`;
   const proof = [
     ...providers.map((provider) =>
       step(`${provider.name}-ready`, `${provider.title} runs`, startMs, ({ scope, client }) =>
-        client === undefined ? done : waitForProvider(scope, client, provider),
+        client === undefined ? done : waitForProvider({ scope, kubectl }, client, provider),
       ),
     ),
     ...providers
       .filter(({ webhook }) => webhook !== undefined)
       .map((provider) =>
         step(`${provider.name}-webhook`, `Webhooks of ${provider.title} answer`, proofMs, ({ scope, client }) =>
-          client === undefined ? done : waitForWebhook(scope, client, provider),
+          client === undefined ? done : waitForWebhook({ scope, kubectl }, client, provider),
         ),
       ),
   ];

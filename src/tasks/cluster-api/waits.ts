@@ -10,25 +10,31 @@ import { webhookTrouble } from './webhook-proof.ts';
 const startMs = 10 * 60_000;
 const answerMs = 3 * 60_000;
 
+interface Waiter {
+  readonly scope: TaskScope;
+  /** How a person reaches the cluster, for hints: 'kubectl --kubeconfig FILE'. */
+  readonly kubectl: string;
+}
+
 type ReadClient = Pick<KubeClient, 'get' | 'list' | 'request'>;
 
 /** @throws BkeError BKE_TIMEOUT with what keeps it */
 export async function waitForProvider(
-  scope: TaskScope,
+  { scope, kubectl }: Waiter,
   client: ReadClient,
   { title, namespace, deployment }: Provider,
 ): Promise<void> {
   await wait(scope, {
     for: `${title} to run (Deployment ${namespace}/${deployment})`,
     timeoutMs: startMs,
-    next: `kubectl -n ${namespace} describe pods`,
+    next: `${kubectl} -n ${namespace} describe pods`,
     trouble: () => deploymentTrouble(client, { namespace, name: deployment }),
   });
 }
 
 /** @throws BkeError BKE_TIMEOUT with what the API server said instead */
 export async function waitForWebhook(
-  scope: TaskScope,
+  { scope, kubectl }: Waiter,
   client: Pick<KubeClient, 'apply'>,
   { title, namespace, deployment, webhook }: Provider,
 ): Promise<void> {
@@ -36,7 +42,7 @@ export async function waitForWebhook(
   await wait(scope, {
     for: `the webhooks of ${title} to answer (Service ${namespace}/${webhook.service})`,
     timeoutMs: answerMs,
-    next: `kubectl -n ${namespace} logs deployment/${deployment}`,
+    next: `${kubectl} -n ${namespace} logs deployment/${deployment}`,
     trouble: () => webhookTrouble(client, webhook.probe),
   });
 }
