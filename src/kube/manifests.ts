@@ -25,7 +25,7 @@ const mostAliases = 1000;
 /**
  * The objects in the order of the file; lists are taken apart, empty documents left out.
  * @param file name of the file, for the message
- * @throws BkeError BKE_MANIFEST_INVALID with every problem: no content of the file is in it
+ * @throws BkeError BKE_KUBE_MANIFEST_INVALID with every problem: no content of the file is in it
  */
 export function parseManifests(text: string, file = 'the manifest'): KubeObject[] {
   const lines = new LineCounter();
@@ -45,7 +45,7 @@ export function parseManifests(text: string, file = 'the manifest'): KubeObject[
   }
   if (problems.length === 0) return objects;
   const more = problems.length - mostShown;
-  throw new BkeError('BKE_MANIFEST_INVALID', `${plural(problems.length, 'problem')} with ${file}`, {
+  throw new BkeError('BKE_KUBE_MANIFEST_INVALID', `${plural(problems.length, 'problem')} with ${file}`, {
     details: [...problems.slice(0, mostShown), ...(more > 0 ? [`… and ${more} more`] : [])],
   });
 }

@@ -490,7 +490,7 @@ export const errorTable = {
     explanation:
       'It is no kubeconfig, lacks something that the message names, or asks for a way to log in that bke does not take: programs that make credentials (exec), passwords, or connections whose certificate is not checked. Name a kubeconfig with a client certificate or a token, such as /etc/kubernetes/admin.conf or /etc/rancher/k3s/k3s.yaml.',
   },
-  BKE_MANIFEST_INVALID: {
+  BKE_KUBE_MANIFEST_INVALID: {
     exit: ExitCode.invalidInput,
     title: 'A manifest cannot be read',
     explanation:

@@ -19,7 +19,7 @@ const nodeAddress = 'BKE_NODE_IP';
 
 /**
  * @param manifest text of kube-flannel.yml
- * @throws BkeError BKE_MANIFEST_INVALID, or BKE_ARTIFACT_UNUSABLE where it is that of something else.
+ * @throws BkeError BKE_KUBE_MANIFEST_INVALID, or BKE_ARTIFACT_UNUSABLE where it is that of something else.
  */
 export function flannelObjects(manifest: string, options: FlannelOptions): KubeObject[] {
   const objects = parseManifests(manifest, 'the manifest of flannel');

@@ -16,7 +16,7 @@ function problemsOf(text: string): readonly string[] {
   try {
     parseManifests(text);
   } catch (thrown) {
-    if (thrown instanceof BkeError && thrown.code === 'BKE_MANIFEST_INVALID') return thrown.details;
+    if (thrown instanceof BkeError && thrown.code === 'BKE_KUBE_MANIFEST_INVALID') return thrown.details;
     throw thrown;
   }
   return [];
