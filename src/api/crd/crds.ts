@@ -1,6 +1,6 @@
 // The CustomResourceDefinitions of bke, made from the schemas of its kinds; assets/crds/ has them as files (scripts/generate-crds.ts).
 import type { z } from 'zod';
-import { bkeCluster } from '../kinds/bke-cluster.ts';
+import { bkeCluster, bkeClusterTemplate } from '../kinds/bke-cluster.ts';
 import { bkeHost } from '../kinds/bke-host.ts';
 import { bkeMachine, bkeMachineTemplate } from '../kinds/bke-machine.ts';
 import { bkeOperation } from '../kinds/bke-operation.ts';
@@ -19,8 +19,9 @@ interface PrinterColumn {
 interface Definition {
   readonly group: string;
   readonly kind: string;
+  /** What `kubectl explain` says first. */
+  readonly description: string;
   readonly schema: z.ZodObject;
-  readonly shortNames?: readonly string[];
   readonly columns: readonly PrinterColumn[];
   readonly labels?: Readonly<Record<string, string>>;
 }
@@ -54,6 +55,7 @@ const definitions: readonly Definition[] = [
   {
     group: infrastructureGroup,
     kind: 'BKECluster',
+    description: 'What a cluster needs besides Kubernetes itself.',
     schema: bkeCluster,
     columns: [
       { name: 'State', type: 'string', jsonPath: '.status.state.name' },
@@ -66,7 +68,16 @@ const definitions: readonly Definition[] = [
   },
   {
     group: infrastructureGroup,
+    kind: 'BKEClusterTemplate',
+    description: 'What the BKEClusters of a ClusterClass begin with.',
+    schema: bkeClusterTemplate,
+    columns: [age],
+    labels: { ...contract, ...inventory },
+  },
+  {
+    group: infrastructureGroup,
     kind: 'BKEMachine',
+    description: "A node's claim to a host.",
     schema: bkeMachine,
     columns: [cluster, { name: 'Host', type: 'string', jsonPath: '.spec.hostRef.name' }, ready, reason, age],
     labels: { ...contract, ...inventory },
@@ -74,6 +85,7 @@ const definitions: readonly Definition[] = [
   {
     group: infrastructureGroup,
     kind: 'BKEMachineTemplate',
+    description: 'Which hosts the machines of a pool may claim.',
     schema: bkeMachineTemplate,
     columns: [cluster, age],
     labels: { ...contract, ...inventory },
@@ -81,6 +93,7 @@ const definitions: readonly Definition[] = [
   {
     group: bkeGroup,
     kind: 'BKEHost',
+    description: 'A machine that clusters can be made of.',
     schema: bkeHost,
     columns: [
       { name: 'Address', type: 'string', jsonPath: '.spec.address' },
@@ -95,6 +108,7 @@ const definitions: readonly Definition[] = [
   {
     group: bkeGroup,
     kind: 'HostCommand',
+    description: "The inbox of one host's agent; it has the host's name.",
     schema: hostCommand,
     columns: [
       { name: 'Command', type: 'string', jsonPath: '.spec.commandID' },
@@ -106,6 +120,7 @@ const definitions: readonly Definition[] = [
   {
     group: bkeGroup,
     kind: 'BKEOperation',
+    description: 'A change of a cluster that outlives whoever asked for it.',
     schema: bkeOperation,
     columns: [
       { name: 'Action', type: 'string', jsonPath: '.spec.action' },
@@ -125,7 +140,7 @@ export function customResourceDefinitions(): { readonly name: string; readonly d
   });
 }
 
-function crd(name: string, { group, kind, schema, shortNames, columns, labels }: Definition): object {
+function crd(name: string, { group, kind, description, schema, columns, labels }: Definition): object {
   const singular = kind.toLowerCase();
   const { properties } = structuralSchema(schema);
   return {
@@ -139,7 +154,6 @@ function crd(name: string, { group, kind, schema, shortNames, columns, labels }:
         listKind: `${kind}List`,
         plural: `${singular}s`,
         singular,
-        ...(shortNames === undefined ? {} : { shortNames }),
         categories: [group === infrastructureGroup ? 'cluster-api' : 'bke'],
       },
       scope: 'Namespaced',
@@ -152,6 +166,7 @@ function crd(name: string, { group, kind, schema, shortNames, columns, labels }:
           additionalPrinterColumns: columns,
           schema: {
             openAPIV3Schema: {
+              description,
               type: 'object',
               required: ['spec'],
               properties: {

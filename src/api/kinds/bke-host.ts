@@ -5,15 +5,16 @@ import { anyMapping, conditions, int32, labels, nameRef, objectName, port, time,
 const login = {
   user: z.string().min(1).max(64),
   port,
-  /** Secret with what logs in; absent: nothing is kept, the host is not dialled. */
-  secretRef: nameRef.optional(),
-  /** SHA256:… or public keys. Without any the host is never dialled. */
-  hostKeys: z.array(z.string().max(2048)).max(16).optional(),
+  secretRef: nameRef.optional().describe('Secret with what logs in; absent: nothing is kept, the host is not dialled.'),
+  hostKeys: z
+    .array(z.string().max(2048))
+    .max(16)
+    .optional()
+    .describe('SHA256:… or public keys. Without any the host is never dialled.'),
 };
 
 const ssh = z.object({
   ...login,
-  /** Hosts to go through, the first one is dialled from here. Their secrets lie in the Secret of the host, by their place in this list. */
   bastions: z
     .array(
       z.object({
@@ -24,9 +25,11 @@ const ssh = z.object({
       }),
     )
     .max(4)
-    .optional(),
-  /** false: the Secret goes once the agent is up. */
-  retain: z.boolean(),
+    .optional()
+    .describe(
+      'Hosts to go through, the first one is dialled from here. Their secrets lie in the Secret of the host, by their place in this list.',
+    ),
+  retain: z.boolean().describe('false: the Secret goes once the agent is up.'),
 });
 
 const taint = z.object({
@@ -38,8 +41,7 @@ const taint = z.object({
 const spec = withRules(
   z.object({
     address: z.string().min(1).max(64),
-    /** Of the node; absent: the address. */
-    nodeIP: z.string().min(1).max(64).optional(),
+    nodeIP: z.string().min(1).max(64).optional().describe('Of the node; absent: the address.'),
     roles: z
       .array(z.enum(['control-plane', 'worker']))
       .min(1)
@@ -48,20 +50,27 @@ const spec = withRules(
     labels: labels.optional(),
     taints: z.array(taint).max(32).optional(),
     ssh: ssh.optional(),
-    /** Commands of people may be run on it through its inbox. */
-    allowShell: z.boolean().optional(),
-    /** It carries the local services and is never claimed. */
-    services: z.boolean().optional(),
-    /** The claim: which BKEMachine has it. Names only: a move changes every UID. */
-    consumerRef: z.object({ namespace: objectName, name: objectName }).optional(),
-    /** New with each claim: a host that is used again is another one to Kubernetes. */
-    claimID: z.string().min(1).max(64).optional(),
-    /** What a cluster left on it is not proven to be gone. */
-    cleanUpPending: z.boolean().optional(),
-    /** It could not be cleaned and is not handed out until a person says so. */
-    quarantine: z.object({ reason: z.string().min(1).max(1024), since: time }).optional(),
-    /** Nothing new is done to it. */
-    maintenance: z.object({ reason: z.string().max(1024), since: time }).optional(),
+    allowShell: z.boolean().optional().describe('Commands of people may be run on it through its inbox.'),
+    services: z.boolean().optional().describe('It carries the local services and is never claimed.'),
+    consumerRef: z
+      .object({ namespace: objectName, name: objectName })
+      .optional()
+      .describe('The claim: which BKEMachine has it. Names only: a move changes every UID.'),
+    claimID: z
+      .string()
+      .min(1)
+      .max(64)
+      .optional()
+      .describe('New with each claim: a host that is used again is another one to Kubernetes.'),
+    cleanUpPending: z.boolean().optional().describe('What a cluster left on it is not proven to be gone.'),
+    quarantine: z
+      .object({ reason: z.string().min(1).max(1024), since: time })
+      .optional()
+      .describe('It could not be cleaned and is not handed out until a person says so.'),
+    maintenance: z
+      .object({ reason: z.string().max(1024), since: time })
+      .optional()
+      .describe('Nothing new is done to it.'),
   }),
   [
     { rule: 'has(self.consumerRef) == has(self.claimID)', message: 'consumerRef and claimID come and go together' },
@@ -90,8 +99,7 @@ const spec = withRules(
 );
 
 const status = z.object({
-  /** What the host is, as it was last probed. */
-  facts: anyMapping.optional(),
+  facts: anyMapping.optional().describe('What the host is, as it was last probed.'),
   agent: z.object({ version: z.string().max(64), lastSeen: time }).optional(),
   leaseGeneration: int32.optional(),
   conditions,

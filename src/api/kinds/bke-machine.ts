@@ -1,19 +1,17 @@
 // BKEMachine and its template: a node's claim to a host (Cluster API contract v1beta2, InfraMachine).
 import { z } from 'zod';
-import { conditions, labels, nameRef, withRules } from './common.ts';
+import { conditions, labels, nameRef, templateMetadata, withRules } from './common.ts';
 
 const spec = withRules(
   z.object({
-    /** bke://<namespace>/<host>/<claim id>, once a host is claimed. */
     providerID: z
       .string()
       .max(512)
       .regex(/^bke:\/\/[^/]+\/[^/]+\/[^/]+$/)
-      .optional(),
-    /** Hosts that may be claimed. */
-    hostSelector: z.object({ matchLabels: labels }).optional(),
-    /** The host that is claimed, or the only one that may be. */
-    hostRef: nameRef.optional(),
+      .optional()
+      .describe('bke://<namespace>/<host>/<claim id>, once a host is claimed.'),
+    hostSelector: z.object({ matchLabels: labels }).optional().describe('Hosts that may be claimed.'),
+    hostRef: nameRef.optional().describe('The host that is claimed, or the only one that may be.'),
   }),
   [
     {
@@ -44,12 +42,10 @@ const status = z.object({
 
 export const bkeMachine = z.object({ spec, status: status.optional() });
 
-/** Its machines are made of it once: the template is never changed, a new one takes its place. */
+/** A machine takes it over when it is made. */
 const templateSpec = z.object({
   template: z.object({
-    metadata: z
-      .object({ labels: labels.optional(), annotations: z.record(z.string(), z.string()).optional() })
-      .optional(),
+    metadata: templateMetadata.optional(),
     spec: z.object({ hostSelector: z.object({ matchLabels: labels }).optional() }),
   }),
 });

@@ -12,15 +12,14 @@ const spec = withRules(
     action: z.enum(operationActions),
     target: z.object({ kind: z.enum(['Cluster', 'BKEHost']), name: objectName }),
     parameters: anyMapping.optional(),
-    /** Of the plan a person agreed to: something else than that is not carried out. */
     planDigest: z
       .string()
       .max(71)
       .regex(/^sha256:[0-9a-f]{64}$/)
-      .optional(),
+      .optional()
+      .describe('Of the plan a person agreed to: something else than that is not carried out.'),
     cancelRequested: z.boolean().optional(),
-    /** A new one asks for another attempt. */
-    retryToken: z.string().max(64).optional(),
+    retryToken: z.string().max(64).optional().describe('A new one asks for another attempt.'),
   }),
   [
     {
@@ -42,8 +41,7 @@ const status = z.object({
   phase: z.enum(['Pending', 'Running', 'Done', 'Failed', 'Cancelled']).optional(),
   started: time.optional(),
   finished: time.optional(),
-  /** Which retryToken the attempt is for. */
-  retryToken: z.string().max(64).optional(),
+  retryToken: z.string().max(64).optional().describe('Which retryToken the attempt is for.'),
   error: errorReport.optional(),
   hosts: listBy(
     'name',
@@ -59,11 +57,11 @@ const status = z.object({
       )
       .max(2000),
   ).optional(),
-  /** A ring, the newest last; `data` is as in the events of local operations. */
   events: z
     .array(z.object({ seq: int32, at: time, type: z.string().max(63), data: anyMapping.optional() }))
     .max(mostEvents)
-    .optional(),
+    .optional()
+    .describe('A ring, the newest last; `data` is as in the events of local operations.'),
   conditions,
 });
 

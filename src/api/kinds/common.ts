@@ -20,6 +20,12 @@ export const int32 = z.int().min(0).max(2_147_483_647);
 export const port = z.int().min(1).max(65_535);
 export const labels = z.record(z.string(), z.string().max(63));
 
+/** Given to what is made of a template. */
+export const templateMetadata = z.object({
+  labels: labels.optional(),
+  annotations: z.record(z.string(), z.string()).optional(),
+});
+
 export const endpoint = z.object({ host: z.string().max(512), port: z.int().min(0).max(65_535) });
 
 /** As metav1.Condition. */

@@ -6,22 +6,21 @@ const stepID = z.string().min(1).max(63);
 
 const spec = withRules(
   z.object({
-    /** New with every write: an agent never runs the same one twice. */
     commandID: z
       .string()
       .min(8)
       .max(64)
-      .regex(/^[a-z0-9-]+$/),
+      .regex(/^[a-z0-9-]+$/)
+      .describe('New with every write: an agent never runs the same one twice.'),
     operationRef: nameRef.optional(),
-    /** Of the controller's lease: an agent refuses a command that is older than one it has seen. */
-    leaseGeneration: int32,
-    /** The agent ends the step it is in and starts no further one. */
-    cancelRequested: z.boolean().optional(),
-    /** In this order; the first that fails ends the command. */
+    leaseGeneration: int32.describe(
+      "Of the controller's lease: an agent refuses a command that is older than one it has seen.",
+    ),
+    cancelRequested: z.boolean().optional().describe('The agent ends the step it is in and starts no further one.'),
     steps: listBy(
       'id',
       z.array(z.object({ id: stepID, task: z.string().min(1).max(63), parameters: anyMapping.optional() })).max(64),
-    ),
+    ).describe('In this order; the first that fails ends the command.'),
   }),
   [
     {
@@ -45,8 +44,7 @@ const stepStatus = z.object({
 });
 
 const status = z.object({
-  /** Which command the steps are of. */
-  commandID: z.string().max(64).optional(),
+  commandID: z.string().max(64).optional().describe('Which command the steps are of.'),
   steps: listBy('id', z.array(stepStatus).max(64)).optional(),
 });
 

@@ -50,6 +50,24 @@ export async function namedFileFindings(raw: unknown, place: FilePlace): Promise
   return (await Promise.all(found)).flat();
 }
 
+/**
+ * Contents of all of them by the names in the file; of passwords and passphrases without the line end that editors add.
+ * @param raw a file in which no problem was found. @throws the system's error where one went away since, BkeError BKE_SECRET_EXPOSED.
+ */
+export async function readNamedFiles(raw: unknown, place: FilePlace): Promise<ReadonlyMap<string, string>> {
+  const found = new Map(namedFiles(raw, []).map(({ path, name }) => [name, String(path.at(-1))]));
+  const limit = createLimit(mostOpen);
+  const read = [...found].map(([name, field]) =>
+    limit(async () => {
+      const file = resolveNamedFile(name, place);
+      if (field === 'caFile') return [name, await readFile(file, 'utf8')] as const;
+      const text = await readSecretFile(file);
+      return [name, field === 'privateKeyFile' ? text : text.replace(/\r?\n$/, '')] as const;
+    }),
+  );
+  return new Map(await Promise.all(read));
+}
+
 interface NamedFile {
   readonly path: Finding['path'];
   readonly name: string;

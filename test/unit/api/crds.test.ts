@@ -19,7 +19,7 @@ describe('the definitions in assets/crds', () => {
 
   it('name the contract of Cluster API where they are part of it', () => {
     const contract = customResourceDefinitions().filter(({ name }) => name.endsWith('.cluster.x-k8s.io'));
-    expect(contract).toHaveLength(3);
+    expect(contract).toHaveLength(4);
     for (const { definition } of contract) {
       expect(definition).toMatchObject({ metadata: { labels: { 'cluster.x-k8s.io/v1beta2': 'v1alpha1' } } });
     }
