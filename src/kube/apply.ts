@@ -43,17 +43,34 @@ export async function applyAll(
 ): Promise<readonly Applied[]> {
   const applied: Applied[] = [];
   for (const stage of applyStages(objects)) {
-    const limit = createLimit(most);
-    // All of a stage come to an end before the first failure is told: nothing goes on behind the caller's back.
-    const ends = await Promise.allSettled(stage.map((object) => limit(() => applyOne(client, object, options))));
-    for (const end of ends) {
-      if (end.status === 'rejected') throw end.reason;
-      applied.push(end.value);
-    }
+    applied.push(...(await applyStage(client, stage, options)));
     const definitions = stage.filter(({ kind }) => kind === 'CustomResourceDefinition');
     if (definitions.length > 0) await waitForEstablished(client, definitions, options);
   }
   return applied;
+}
+
+/** None of a stage needs another of it. What runs comes to an end before a failure is told: nothing goes on behind the caller's back. */
+async function applyStage(
+  client: KubeClient,
+  stage: readonly KubeObject[],
+  options: ApplyAllOptions,
+): Promise<readonly Applied[]> {
+  const limit = createLimit(most);
+  const failure = new AbortController();
+  const signal = AbortSignal.any([options.signal, failure.signal]);
+  const ends = await Promise.all(
+    stage.map(async (object) =>
+      limit(() => applyOne(client, object, { ...options, signal })).catch((thrown: unknown) => {
+        // Those that still wait for the cluster need not go on.
+        failure.abort(thrown);
+        return undefined;
+      }),
+    ),
+  );
+  options.signal.throwIfAborted();
+  if (failure.signal.aborted) throw failure.signal.reason;
+  return ends.filter((end) => end !== undefined);
 }
 
 async function applyOne(client: KubeClient, object: KubeObject, options: ApplyAllOptions): Promise<Applied> {
@@ -62,7 +79,7 @@ async function applyOne(client: KubeClient, object: KubeObject, options: ApplyAl
     async () => {
       signal.throwIfAborted();
       const before = await client.get(keyOf(object));
-      const after = await client.apply(object, { fieldManager, force });
+      const after = await client.apply(withoutDerived(object), { fieldManager, force });
       return { object: after, outcome: outcomeOf(before, after) };
     },
     {
@@ -78,6 +95,13 @@ async function applyOne(client: KubeClient, object: KubeObject, options: ApplyAl
       },
     },
   );
+}
+
+/** The rules of an aggregated ClusterRole are a controller's to fill: an apply that empties them would never come to rest. */
+function withoutDerived(object: KubeObject): KubeObject {
+  if (object.kind !== 'ClusterRole' || object['aggregationRule'] === undefined) return object;
+  const { rules: _rules, ...rest } = object;
+  return rest;
 }
 
 function outcomeOf(before: KubeObject | undefined, after: KubeObject): ApplyOutcome {
@@ -97,6 +121,7 @@ function wanted({ status: _status, metadata, ...rest }: KubeObject): unknown {
 function mayHeal(thrown: unknown): boolean {
   if (!(thrown instanceof BkeError)) return false;
   if (thrown.code === 'BKE_KUBE_UNREACHABLE') return true;
+  if (thrown.code === 'BKE_KUBE_REFUSED') return false;
   const status = kubeStatus(thrown);
   if (status === undefined) return false;
   if (status.status === 404) return status.reason === '' || status.reason === 'NoSuchKind';

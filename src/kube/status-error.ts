@@ -75,7 +75,11 @@ const hints: Readonly<Partial<Record<ErrorCode, string>>> = {
 /** Admission control answers 403 as well: not that the account lacks a right, but that nobody may do this. */
 const admission = /denied (the )?request|violates PodSecurity|exceeded quota|is being terminated/;
 
+/** An apply of a field of the wrong type is answered with 500, although trying again is no use. */
+const wrongType = /^failed to create typed patch object/;
+
 function codeOf({ status, message }: KubeStatus): ErrorCode {
+  if (wrongType.test(message)) return 'BKE_KUBE_REFUSED';
   if (status === 403) return admission.test(message) ? 'BKE_KUBE_REFUSED' : 'BKE_KUBE_FORBIDDEN';
   return codes[status] ?? 'BKE_KUBE_FAILED';
 }

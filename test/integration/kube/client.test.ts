@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { applyAll } from '../../../src/kube/apply.ts';
 import type { KubeClient, KubeObject, WatchEvent } from '../../../src/kube/client.ts';
 import { createKubeClient } from '../../../src/kube/create-client.ts';
-import { fieldAt, keyOf } from '../../../src/kube/fields.ts';
+import { fieldAt, keyOf, listAt } from '../../../src/kube/fields.ts';
 import { inClusterConnection } from '../../../src/kube/in-cluster.ts';
 import { eachLimited } from '../../../src/lib/limit.ts';
 import { startApiServer, type TestApiServer } from './api-server.ts';
@@ -17,7 +17,7 @@ let server: TestApiServer;
 let client: KubeClient;
 
 beforeAll(async () => {
-  server = await startApiServer();
+  server = await startApiServer({ controllerManager: true });
   client = server.client;
 });
 afterAll(() => server.stop());
@@ -74,7 +74,8 @@ describe('the client', () => {
     const names = Array.from({ length: 520 }, (_, index) => `many-${index}`);
     await eachLimited(names, 16, async (name) => void (await client.create(configMap(name, {}, 'many'))));
     const { items } = await client.list({ apiVersion: 'v1', kind: 'ConfigMap' }, { namespace: 'many' });
-    expect(new Set(items.map(({ metadata }) => metadata.name))).toEqual(new Set(names));
+    // The one that Kubernetes puts into each namespace is there too.
+    expect(items.map(({ metadata }) => metadata.name).toSorted()).toEqual(['kube-root-ca.crt', ...names].toSorted());
     expect(items.every(({ kind, apiVersion }) => kind === 'ConfigMap' && apiVersion === 'v1')).toBe(true);
     const fieldSelector = 'metadata.name=many-7';
     const one = await client.list({ apiVersion: 'v1', kind: 'ConfigMap' }, { namespace: 'many', fieldSelector });
@@ -102,11 +103,11 @@ describe('the client', () => {
   it('tells apart what an admission rule refuses', async () => {
     const labels = { 'pod-security.kubernetes.io/enforce': 'restricted' };
     await client.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'strict', labels } });
-    await client.create({
-      apiVersion: 'v1',
-      kind: 'ServiceAccount',
-      metadata: { namespace: 'strict', name: 'default' },
-    });
+    await until(
+      async () =>
+        (await client.get({ apiVersion: 'v1', kind: 'ServiceAccount', namespace: 'strict', name: 'default' })) !==
+        undefined,
+    );
     const spec = { containers: [{ name: 'c', image: 'i', securityContext: { privileged: true } }] };
     const pod = client.create({ apiVersion: 'v1', kind: 'Pod', metadata: { namespace: 'strict', name: 'p' }, spec });
     await expect(pod).rejects.toMatchObject({ code: 'BKE_KUBE_REFUSED' });
@@ -180,6 +181,9 @@ describe('applyAll', () => {
     const objects = everyKind('shop');
     const first = await applyAll(client, objects.toReversed(), options);
     expect(first.filter(({ outcome }) => outcome !== 'created')).toEqual([]);
+    // What a controller fills in is not put back.
+    const aggregated = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole', name: 'shop-aggregated' };
+    await until(async () => listAt(await client.get(aggregated), 'rules').length === 1);
     const second = await applyAll(client, objects, options);
     expect(second.filter(({ outcome }) => outcome !== 'unchanged')).toEqual([]);
     expect(second).toHaveLength(objects.length);
@@ -192,6 +196,24 @@ describe('applyAll', () => {
     await expect(applyAll(client, objects, options)).rejects.toMatchObject({ code: 'BKE_KUBE_CONFLICT' });
     const forced = await applyAll(client, objects, { ...options, force: true });
     expect(forced.map(({ outcome }) => outcome)).toEqual(['changed', 'unchanged']);
+  });
+
+  it('ends at once at what is wrong, and leaves no other object waiting', async () => {
+    const wrong = { ...configMap('wrong'), data: { a: true } };
+    const unknown = { apiVersion: 'no.such/v1', kind: 'Thing', metadata: { name: 'x' } };
+    const thing = { ...unknown, kind: 'ConfigMap' };
+    const started = performance.now();
+    await expect(applyAll(client, [thing, wrong], options)).rejects.toMatchObject({ code: 'BKE_KUBE_REFUSED' });
+    expect(performance.now() - started).toBeLessThan(10_000);
+    const late = applyAll(client, [unknown], { ...options, timeoutMs: 300 });
+    await expect(late).rejects.toThrow('this API server knows no Thing of no.such/v1');
+  });
+
+  it('ends with its signal', async () => {
+    const stop = new AbortController();
+    const unknown = { apiVersion: 'no.such/v1', kind: 'Thing', metadata: { name: 'x' } };
+    const onWait = (): void => stop.abort(new Error('enough'));
+    await expect(applyAll(client, [unknown], { ...options, signal: stop.signal, onWait })).rejects.toThrow('enough');
   });
 
   it('waits for a webhook that does not answer yet, says so, and gives up in bounded time', async () => {

@@ -49,9 +49,17 @@ metadata: {namespace: NAMESPACE, name: manager}
 ---
 apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRole
-metadata: {name: NAMESPACE-manager}
+metadata: {name: NAMESPACE-manager, labels: {aggregate-to: NAMESPACE}}
 rules:
 - {apiGroups: [""], resources: [secrets], resourceNames: [a], verbs: [get]}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: NAMESPACE-aggregated}
+aggregationRule:
+  clusterRoleSelectors:
+  - matchLabels: {aggregate-to: NAMESPACE}
+rules: []
 ---
 apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRoleBinding
