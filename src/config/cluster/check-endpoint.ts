@@ -49,6 +49,8 @@ function external(host: string, owner: HostSketch | undefined): Finding[] {
 
 function ownAddress(host: string, owner: HostSketch | undefined, controlPlanes: readonly HostSketch[]): Finding[] {
   if (owner === undefined) {
+    // With one control plane nothing has to move: the address can only be of something that is there already.
+    if (controlPlanes.length <= 1) return [];
     const message = `${host} is no host of this cluster: say by loadBalancer whether bke puts it up (keepalived) or it is there already (external)`;
     return [{ path: hostPath, message }];
   }

@@ -86,16 +86,17 @@ export function clusterConfig({ metadata, spec }: ClusterFile): ClusterConfig {
   const hosts = spec.hosts.map((host) => hostConfig(host, spec.defaults ?? {}));
   const read = readKubernetesVersion(spec.kubernetesVersion);
   if ('problem' in read) throw new Error(`spec.kubernetesVersion ${read.problem}`);
+  const endpointHost = spec.controlPlaneEndpoint?.host ?? ownEndpoint(hosts);
   return {
     name: metadata.name,
     namespace: metadata.namespace ?? defaultNamespace,
     kubernetesVersion: read.version,
     management: spec.management ?? false,
     controlPlaneEndpoint: {
-      host: spec.controlPlaneEndpoint?.host ?? ownEndpoint(hosts),
+      host: endpointHost,
       port: spec.controlPlaneEndpoint?.port ?? defaultApiPort,
     },
-    loadBalancer: spec.loadBalancer,
+    loadBalancer: spec.loadBalancer ?? impliedLoadBalancer(endpointHost, hosts),
     network: { ...defaultNetwork, ...defined(spec.network ?? {}) },
     registry: registryConfig(spec.registry),
     ntp: spec.ntp,
@@ -107,6 +108,11 @@ export function clusterConfig({ metadata, spec }: ClusterFile): ClusterConfig {
 
 function ownEndpoint(hosts: readonly HostConfig[]): string {
   return hosts.find(({ roles }) => roles.includes('control-plane'))?.nodeIP ?? '';
+}
+
+/** An endpoint that no host has is somebody's load balancer: with several control planes the file says so itself (check-endpoint.ts). */
+function impliedLoadBalancer(endpoint: string, hosts: readonly HostConfig[]): LoadBalancer | undefined {
+  return hosts.some(({ address, nodeIP }) => address === endpoint || nodeIP === endpoint) ? undefined : 'external';
 }
 
 function registryConfig(registry: ClusterFile['spec']['registry']): RegistryConfig | undefined {

@@ -72,6 +72,7 @@ describe('the endpoint', () => {
     ['', one],
     [endpoint('192.0.2.11'), one],
     ['  controlPlaneEndpoint: {port: 7443}\n', one],
+    [endpoint('192.0.2.100'), one],
     [`${endpoint('192.0.2.100')}  loadBalancer: keepalived\n`, one],
     [`${endpoint('192.0.2.100')}  loadBalancer: keepalived\n`, controlPlanes(3)],
     [`${endpoint('api.example.com')}  loadBalancer: external\n`, controlPlanes(3)],
@@ -81,7 +82,7 @@ describe('the endpoint', () => {
 
   it.each([
     ['', controlPlanes(3), /^spec\.controlPlaneEndpoint: is needed with 3 control planes: .*keepalived.*external$/],
-    [endpoint('192.0.2.100'), one, /host: 192\.0\.2\.100 is no host of this cluster: say by loadBalancer/],
+    [endpoint('192.0.2.100'), controlPlanes(3), /host: 192\.0\.2\.100 is no host of this cluster: say by loadBalancer/],
     [endpoint('192.0.2.12'), one, /host: 192\.0\.2\.12 is the address of w1, which is no control plane$/],
     [endpoint('192.0.2.11'), controlPlanes(3), /host: 192\.0\.2\.11 is m1 alone: with 3 control planes/],
     ['  loadBalancer: keepalived\n', one, /^spec\.loadBalancer: needs controlPlaneEndpoint\.host: its virtual IP$/],

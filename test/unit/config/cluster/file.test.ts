@@ -11,6 +11,15 @@ describe('a cluster.yaml', () => {
     expect(warningsOf(clusterText(''))).toEqual([]);
   });
 
+  it('takes an endpoint that no host has for a load balancer, where there is one control plane', () => {
+    const text = clusterText(
+      '  controlPlaneEndpoint: {host: 192.0.2.10, port: 6443}\n  network: {podCIDR: 10.244.0.0/16, serviceCIDR: 10.96.0.0/12}\n',
+    );
+    expect([problemsOf(text), warningsOf(text)]).toEqual([[], []]);
+    expect(configOf(text).loadBalancer).toBe('external');
+    expect(configOf(clusterText('')).loadBalancer).toBeUndefined();
+  });
+
   it('names line, column and nearest field of what it does not know, at every level', () => {
     const text = clusterText('  netwrk: {}\n  network: {podCidr: 10.1.0.0/16}\n', [
       '{name: m1, adress: 192.0.2.11, roles: [control-plane], ssh: {pasword: x}}',
