@@ -19,6 +19,13 @@ spec:
       failCgroupV1: false
       cgroupDriver: cgroupfs
       oomScoreAdj: 0
+      imageGCHighThresholdPercent: 100
+      evictionHard:
+        memory.available: 100Mi
+        nodefs.available: 1%
+        nodefs.inodesFree: 1%
+        imagefs.available: 1%
+        imagefs.inodesFree: 1%
     kubeProxy:
       oomScoreAdj: 0
       conntrack: {maxPerCore: 0, min: 0, tcpEstablishedTimeout: 0s, tcpCloseWaitTimeout: 0s}

@@ -72,8 +72,17 @@ async function probeNode(client: KubeClient, name: string): Promise<Answer> {
   const node = await client.get({ apiVersion: 'v1', kind: 'Node', name });
   if (node === undefined) return notReady(`the kubelet has not registered the node ${name} yet`);
   const condition = conditionOf(node, 'Ready');
-  if (condition?.status === 'True') return ready;
+  if (condition?.status === 'True') return pressure(node) ?? ready;
   return notReady(condition === undefined ? 'it tells no condition yet' : condition.message || condition.reason);
+}
+
+/** A kubelet that is ready takes no pods all the same while its disk or memory is short. */
+function pressure(node: KubeObject): Answer | undefined {
+  for (const type of ['DiskPressure', 'MemoryPressure', 'PIDPressure']) {
+    const condition = conditionOf(node, type);
+    if (condition?.status === 'True') return notReady(`it takes no pods: ${type}: ${condition.message}`);
+  }
+  return undefined;
 }
 
 const dns = { apiVersion: 'apps/v1', kind: 'Deployment', namespace: 'kube-system', name: 'coredns' };

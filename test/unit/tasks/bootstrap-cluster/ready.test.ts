@@ -68,6 +68,15 @@ it('a node tells its own reason', async () => {
   expect(await cause()).toBe('node h1 to be ready: cni plugin not initialized');
 });
 
+it('a node that is ready and takes no pods says why', async () => {
+  const conditions = [
+    { type: 'Ready', status: 'True' },
+    { type: 'DiskPressure', status: 'True', message: 'kubelet has disk pressure' },
+  ];
+  cluster.put({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'h1' }, status: { conditions } }, dns(2));
+  expect(await cause()).toBe('node h1 to be ready: it takes no pods: DiskPressure: kubelet has disk pressure');
+});
+
 it('the DNS tells what its containers wait for, else what its pods are not yet', async () => {
   cluster.put(node('True', ''), dns(1));
   expect(await cause()).toBe('the cluster DNS to run: its pods are being made');
