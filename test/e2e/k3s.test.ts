@@ -1,4 +1,4 @@
-// `bke init --bootstrap k3s` on a real host: its plan with a stand-in for K3s, and all of it where BKE_TEST_K3S names a real one.
+// `bke init --bootstrap k3s` on a real host: its plan and its failure with a stand-in for K3s, and all of it where BKE_TEST_K3S names a real one.
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -69,13 +69,13 @@ if (why !== undefined) process.stderr.write(`k3s skipped: ${why}; K3s itself is 
 
 afterAll(() => stopHosts());
 
-describe('the plan of bke init --bootstrap k3s', () => {
+describe('bke init --bootstrap k3s with a stand-in for K3s', () => {
   let machine: K3sHost;
   let before: Scan;
 
   beforeAll(async () => {
-    // Any program of this platform: it is planned and never run.
-    machine = await k3sHost('k3splan', { file: '/bin/true', version: 'v1.36.3+k3s1' });
+    // A program of this platform that ends at once, with a word why: no K3s.
+    machine = await k3sHost('k3splan', { file: '/bin/sleep', version: 'v1.36.3+k3s1' });
     before = await scanMachine(machine.host);
   });
 
@@ -103,6 +103,15 @@ describe('the plan of bke init --bootstrap k3s', () => {
     const result = await machine.bke(`init ${options} --yes`);
     expect([result.exitCode, result.stderr], outcome(result)).toEqual([4, expect.stringContaining('/etc/rancher')]);
     await machine.host.output('rm -r /etc/rancher');
+    expect(await difference(machine, before)).toEqual([]);
+  });
+
+  it('tells what a K3s said that does not start, and takes all of it back', async () => {
+    const result = await machine.bke(`init ${options} --yes`);
+    expect(result.exitCode).toBe(1);
+    expect(result.stderr).toContain('invalid time interval');
+    const reset = await machine.bke('reset --all --mount --yes');
+    expect(reset.exitCode, outcome(reset)).toBe(0);
     expect(await difference(machine, before)).toEqual([]);
   });
 });

@@ -198,8 +198,6 @@ export const documentedPaths: Readonly<Record<string, string>> = {
 
 /** Of K3s's own unit that bke's has too. Source: k3s-io/k3s install.sh (create_systemd_service_file). */
 export const unitLines: readonly string[] = [
-  'After=network-online.target',
-  'Wants=network-online.target',
   'WantedBy=multi-user.target',
   'ExecStartPre=-/sbin/modprobe br_netfilter',
   'ExecStartPre=-/sbin/modprobe overlay',
