@@ -38,6 +38,7 @@ export class LedgerWriter extends ViewOfLedger implements Ledger {
   #begun = false;
   #closed = false;
   #isEmpty: boolean;
+  #held = '';
   #seq: number;
 
   private constructor(host: Host, options: WriterOptions, opened: Opened) {
@@ -148,7 +149,9 @@ export class LedgerWriter extends ViewOfLedger implements Ledger {
     if (resource.sharedWith.length > 0) return this.#release(life, resource);
     await this.#append({ type: 'undo', key: life.key, time: new Date().toISOString() });
     const outcome = await this.#letGo(life, await this.#unmake(life), keep);
-    await this.#append({ type: 'undone', key: life.key, outcome });
+    const end = { type: 'undone', key: life.key, outcome } as const;
+    if (outcome.keptAt === undefined) this.#hold(end);
+    else await this.#append(end);
     return outcome;
   }
 
@@ -187,6 +190,7 @@ export class LedgerWriter extends ViewOfLedger implements Ledger {
     for (const folder of [...folders, 'ledger']) {
       left.push(...(await removeTree(this.host, join(stateDir, folder))).left);
     }
+    this.#held = '';
     this.setExists((await this.host.files.stat(this.#path)) !== undefined);
     this.#isEmpty = !this.exists;
     if (this.#isEmpty) this.#seq = 1;
@@ -197,6 +201,7 @@ export class LedgerWriter extends ViewOfLedger implements Ledger {
   }
 
   async close(): Promise<void> {
+    await this.#writeHeld();
     this.#closed = true;
     await this.#lock.release();
     if (this.exists) return;
@@ -233,8 +238,23 @@ export class LedgerWriter extends ViewOfLedger implements Ledger {
     this.#begun = true;
   }
 
-  async #write(entry: LedgerEntry): Promise<void> {
-    await this.host.files.append(this.#path, encodeLine(entry, this.#seq));
+  /** Goes to the disk with the next line, which saves every second sync of a reset. Where it is lost the resource is undone again, and found undone. */
+  #hold(entry: LedgerEntry): void {
+    this.#held += encodeLine(entry, this.#seq);
     this.#seq += 1;
+    this.lives.take(entry);
+  }
+
+  async #write(entry: LedgerEntry): Promise<void> {
+    await this.host.files.append(this.#path, this.#held + encodeLine(entry, this.#seq));
+    this.#held = '';
+    this.#seq += 1;
+  }
+
+  async #writeHeld(): Promise<void> {
+    if (this.#held === '' || !this.exists) return;
+    // What it tells is found out again.
+    await this.host.files.append(this.#path, this.#held).catch(() => undefined);
+    this.#held = '';
   }
 }
