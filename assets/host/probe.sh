@@ -68,7 +68,7 @@ kernel() {
   say cgroup "$(stat -f -c %T /sys/fs/cgroup)"
   [ -d /sys/fs/cgroup/unified ] && say cgroup hybrid
   if [ -r /sys/fs/cgroup/cgroup.controllers ]; then file controllers /sys/fs/cgroup/cgroup.controllers
-  else sed '1d; s/[[:space:]].*//' /proc/cgroups | under controllers; fi
+  else sed -n '1d; s/[[:space:]].*[[:space:]]1$//p' /proc/cgroups | under controllers; fi
   release=$(uname -r)
   for name in $BKE_MODULES; do
     pattern=$(printf '%s' "$name" | sed 's/[-_]/[-_]/g')
@@ -101,7 +101,10 @@ network() {
   fi
   file resolv /etc/resolv.conf
   say resolvFile "$(readlink -f /etc/resolv.conf)"
-  [ -r /run/systemd/resolve/resolv.conf ] && say resolvUpstream /run/systemd/resolve/resolv.conf
+  if [ -r /run/systemd/resolve/resolv.conf ]; then
+    say resolvUpstream /run/systemd/resolve/resolv.conf
+    file resolvUpstreamLine /run/systemd/resolve/resolv.conf
+  fi
   name=$(cat /proc/sys/kernel/hostname)
   bound getent hosts "$name" | under hostnameAddress
   for place in /etc/environment /etc/profile /etc/profile.d/* /etc/systemd/system.conf /etc/systemd/system.conf.d/*; do
@@ -138,6 +141,33 @@ services() {
   if have nft && [ -d /sys/module/nf_tables ]; then bound nft list chain ip filter INPUT | grep 'hook input' | under inputChain; fi
 }
 
+# What bke put here: services by the mark in their units; processes by their program, their service, or who started them.
+own() {
+  units=
+  for place in /etc/systemd/system/*.service; do
+    [ -f "$place" ] && head -n 1 "$place" | grep -q '^# Written by bke' || continue
+    name=${place##*/}
+    units="$units ${name%.service}"
+    say ownUnit "${name%.service}"
+  done
+  [ -n "$units" ] || [ -d /usr/local/libexec/bke ] || return 0
+  {
+    ls -l /proc/[0-9]*/exe | sed -n 's|.* /proc/\([0-9]*\)/exe -> /usr/local/libexec/bke/.*|own \1|p'
+    for name in $units; do grep -l "/$name\.service$" /proc/[0-9]*/cgroup; done | sed 's|/proc/\([0-9]*\)/.*|own \1|'
+    # The name of the program, in brackets, may hold blanks and brackets itself.
+    cat /proc/[0-9]*/stat | sed -n 's/^\([0-9]*\) (.*) . \([0-9]*\) .*/\1 \2/p'
+  } | awk '
+    $1 == "own" { own[$2] = 1; next }
+    { parent[$1] = $2 }
+    END {
+      for (pid in parent) {
+        depth = 0
+        for (at = pid; at in parent && !(at in own) && depth < 64; at = parent[at]) depth++
+        if (at in own) printf " %s", pid
+      }
+    }' | under ownPids
+}
+
 programs() {
   for name in $BKE_TOOLS; do
     place=$(command -v "$name") && say tool "$name $place"
@@ -155,6 +185,7 @@ probe() {
   kernel
   network
   services
+  own
   programs
   now timeEnd
 }

@@ -1,5 +1,6 @@
 // Settings that reach a node's programs as they are: `settings` of cluster.yaml and of bootstrap.yaml, one schema for both.
 import { z } from 'zod';
+import { checkNameProblem } from '../lib/check-names.ts';
 import type { TomlTable, TomlValue } from '../lib/toml.ts';
 
 export type JsonValue =
@@ -39,17 +40,25 @@ export const noNodeSettings: NodeSettings = {
   ignoreChecks: [],
 };
 
+/** A misspelt name must not look obeyed. */
+const checkName = z.string().superRefine((name, context) => {
+  const message = checkNameProblem(name);
+  if (message !== undefined) context.addIssue({ code: 'custom', message });
+});
+
 /** As a file has it: everything may be absent. */
 export const nodeSettingsFile = z.strictObject({
   kubelet: jsonObject.optional(),
   kubeProxy: jsonObject.optional(),
   containerd: z.record(z.string(), tomlValue).optional(),
   kubeadm: z.strictObject({ ignorePreflightErrors: z.array(z.string()).optional() }).optional(),
-  ignoreChecks: z.array(z.string()).optional(),
+  ignoreChecks: z.array(checkName).optional(),
 });
 export type NodeSettingsFile = z.infer<typeof nodeSettingsFile>;
 
 /** As a record has it: all of it is there. */
 export const nodeSettingsRecord: z.ZodType<NodeSettings> = nodeSettingsFile.required().extend({
   kubeadm: z.strictObject({ ignorePreflightErrors: z.array(z.string()) }),
+  // Another bke may have had other checks.
+  ignoreChecks: z.array(z.string()),
 });

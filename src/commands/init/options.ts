@@ -1,30 +1,9 @@
 // The options of `bke init`, with openFuyao's spellings beside them, and the settings layers they make.
 import type { BootstrapChoice, Ports, SettingsLayer } from '../../config/bootstrap.ts';
+import { checkNames } from '../../lib/check-names.ts';
 import type { OptionSpec } from '../../lib/command.ts';
 import type { InputReader } from '../../lib/input.ts';
 import { trustOptions } from '../bundle/options.ts';
-
-/** Of src/tasks/preflight/run.ts, which the declaration of a command must not load. */
-export const checkNames = [
-  'root',
-  'platform',
-  'libraries',
-  'systemd',
-  'hostname',
-  'clock',
-  'cgroup',
-  'cpu',
-  'memory',
-  'swap',
-  'tools',
-  'ports',
-  'disk-space',
-  'data-dir',
-  'container-runtime',
-  'default-route',
-  'networks',
-  'firewall',
-];
 
 /** Of src/config/bootstrap.ts, which the declaration of a command must not load. */
 export const bootstrapChoices: readonly BootstrapChoice[] = ['k3s', 'kubeadm', 'none'];

@@ -5,15 +5,16 @@ import { plural } from '../../lib/text.ts';
 import { loadSizes } from '../../release/bundle/load.ts';
 import type { BootstrapCluster } from '../../tasks/bootstrap-cluster/bootstrap-cluster.ts';
 import type { HostNeeds, KubernetesNeeds } from '../../tasks/preflight/check.ts';
+import { neededTools } from '../../tasks/preflight/needed-tools.ts';
 import { kubernetesPorts } from '../../tasks/preflight/kubernetes-ports.ts';
 import { machineOf } from '../../tasks/preflight/machine.ts';
 import { readOwnThings } from '../../tasks/preflight/own-things.ts';
-import { checks, inspectHost, refuseFindings } from '../../tasks/preflight/run.ts';
+import { checksFor, inspectHost, refuseFindings } from '../../tasks/preflight/run.ts';
 import { containerdPaths } from '../../tasks/node/containerd-config.ts';
 import { programsDir } from '../../tasks/node/programs.ts';
 import type { CommandContext } from '../context.ts';
 import type { InitContent } from './content.ts';
-import { type InitSettings, neededTools } from './settings.ts';
+import type { InitSettings } from './settings.ts';
 
 export interface HostToCheck {
   readonly host: Host;
@@ -41,7 +42,7 @@ const portUses: Readonly<Record<PortName, string>> = {
 export async function checkServicesHost(context: CommandContext, subject: HostToCheck): Promise<void> {
   const { host, ignored } = subject;
   const needs = await needsOf(subject);
-  const own = await readOwnThings(host, needs);
+  const own = await readOwnThings(host, needs, subject.settings.facts);
   const machine = machineOf(subject.settings.facts, needs, { own, asked: context.now() });
   const findings = inspectHost({ machine, needs }, ignored);
   refuseFindings(findings, host.name);
@@ -51,7 +52,7 @@ export async function checkServicesHost(context: CommandContext, subject: HostTo
   }
   const left = ignored.length === 0 ? '' : `, ${ignored.join(', ')} left out`;
   context.note(
-    `${checksLine(checks.length - ignored.length, new Set(findings.map(({ check }) => check)).size)}${left}.`,
+    `${checksLine(checksFor(needs, ignored).length, new Set(findings.map(({ check }) => check)).size)}${left}.`,
   );
 }
 
@@ -68,7 +69,7 @@ async function needsOf({ settings, content, binaryBytes, cluster }: HostToCheck)
       ...(bootstrap === 'none' ? [] : kubernetesPorts(bootstrap, ports.kubernetes)),
     ],
     space: await spaceOf(settings, content, binaryBytes),
-    tools: neededTools(bootstrap),
+    tools: neededTools(bootstrap !== 'none'),
     reachable: [dataDir],
     runtime: true,
     ...(cluster === undefined ? {} : { kubernetes: clusterNeeds(settings, cluster) }),
@@ -81,6 +82,9 @@ function clusterNeeds({ settings, placeOf }: InitSettings, { kind, version }: Bo
   return {
     kind,
     version,
+    controlPlane: true,
+    file: 'bootstrap.yaml',
+    vxlan: true,
     failCgroupV1: typeof failCgroupV1 === 'boolean' ? failCgroupV1 : undefined,
     networks: [
       { cidr: podCIDR, use: 'pods', given: placeOf('network.podCIDR') },

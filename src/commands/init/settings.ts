@@ -1,11 +1,6 @@
 // Gathers the settings of `bke init` from everywhere they may come from.
 import { dirname, isAbsolute, resolve } from 'node:path';
-import {
-  type BootstrapChoice,
-  type EffectiveSettings,
-  effectiveSettings,
-  type SettingsLayer,
-} from '../../config/bootstrap.ts';
+import { type EffectiveSettings, effectiveSettings, type SettingsLayer } from '../../config/bootstrap.ts';
 import { refuseProblems } from '../../config/problem.ts';
 import { gatherFacts } from '../../host/facts/gather.ts';
 import type { HostFacts } from '../../host/facts/schema.ts';
@@ -15,6 +10,7 @@ import type { InputReader } from '../../lib/input.ts';
 import { containerdPaths } from '../../tasks/node/containerd-config.ts';
 import { programsDir } from '../../tasks/node/programs.ts';
 import { addressesOf, chooseHostAddress } from '../../tasks/preflight/host-address.ts';
+import { neededTools } from '../../tasks/preflight/needed-tools.ts';
 import { readSettings } from '../../tasks/services/records.ts';
 import type { CommandContext } from '../context.ts';
 import { type ConfigFile, fileLayers, readConfigFile } from './config-file.ts';
@@ -24,15 +20,6 @@ import { refuseOtherCluster } from './unchangeable.ts';
 
 /** Where the runtime and the cluster put much. */
 const runtimePaths = [programsDir, containerdPaths.root, '/var/lib/etcd', '/var/lib/rancher'];
-
-/** Programs of the operating system that the steps call. */
-const ownTools = ['systemctl', 'journalctl', 'useradd', 'groupadd', 'mount', 'umount', 'ip', 'df', 'du'];
-/** Those that kubelet and kubeadm call (kubeadm's own preflight asks for them), and that load what the kernel lacks. */
-const clusterTools = ['losetup', 'cp', 'modprobe'];
-
-export function neededTools(bootstrap: BootstrapChoice): string[] {
-  return bootstrap === 'none' ? ownTools : [...ownTools, ...clusterTools];
-}
 
 export interface InitSettings extends EffectiveSettings {
   /** What this host is, with the free space where things will be put. */
@@ -55,7 +42,7 @@ export async function gatherSettings(context: CommandContext, input: InputReader
   ];
   const { dataDir } = effectiveSettings(given, []).settings;
   const paths = [...(isAbsolute(dataDir) ? [dataDir] : []), ...runtimePaths];
-  const facts = await gatherFacts(host, { paths, tools: [...ownTools, ...clusterTools], signal: context.signal });
+  const facts = await gatherFacts(host, { paths, tools: neededTools(true), signal: context.signal });
   const addresses = addressesOf(facts);
   const named = given.find((layer) => layer.hostIP !== undefined);
   const layers =

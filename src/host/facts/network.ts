@@ -118,16 +118,20 @@ function procAddress6(hex: string): string {
 }
 
 function readResolver(sections: Sections): Network['resolver'] {
-  const lines = sections.all('resolv').map((line) => words(line.replace(/[#;].*/, '')));
-  const values = (name: string): string[] => lines.flatMap(([key, ...rest]) => (key === name ? rest : []));
+  const values = (section: string, name: string): string[] =>
+    sections
+      .all(section)
+      .map((line) => words(line.replace(/[#;].*/, '')))
+      .flatMap(([key, ...rest]) => (key === name ? rest : []));
   const file =
     sections.has('resolv') || sections.one('resolvFile') === '/etc/resolv.conf'
       ? sections.one('resolvFile')
       : undefined;
   const upstreamFile = sections.one('resolvUpstream');
   return {
-    nameservers: values('nameserver'),
-    search: values('search'),
+    nameservers: values('resolv', 'nameserver'),
+    search: values('resolv', 'search'),
+    upstreamNameservers: values('resolvUpstreamLine', 'nameserver'),
     ...(file === undefined ? {} : { file }),
     ...(upstreamFile === undefined ? {} : { upstreamFile }),
   };

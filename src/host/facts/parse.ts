@@ -20,6 +20,10 @@ export function parseFacts(output: string, asked: AskedAt): HostFacts {
     disks: readDisks(sections),
     tools: Object.fromEntries(sections.all('tool').map((line) => pair(line))),
     ...readBke(sections),
+    own: {
+      units: sections.all('ownUnit'),
+      pids: sections.all('ownPids').flatMap(words).map(Number),
+    },
     proxies: sections.all('proxy').map((line) => {
       const colon = line.indexOf(':');
       return { file: line.slice(0, colon), line: line.slice(colon + 1).trim() };

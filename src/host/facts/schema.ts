@@ -91,6 +91,8 @@ export const hostFactsSchema = z.strictObject({
     search: z.array(text),
     /** The file behind a local stub resolver, where there is one. */
     upstreamFile: text.optional(),
+    /** Those of that file. */
+    upstreamNameservers: z.array(text),
   }),
   listeners: z.array(listener),
   services: z.array(serviceState),
@@ -109,6 +111,13 @@ export const hostFactsSchema = z.strictObject({
   bke: z.strictObject({ path: text, version: text.optional() }).optional(),
   /** Proxy settings in files, logins taken out. */
   proxies: z.array(z.strictObject({ file: text, line: text })),
+  /** What bke itself put there, told by its mark in units and the folder of its programs. */
+  own: z.strictObject({
+    /** Services without .service. */
+    units: z.array(text),
+    /** Its processes, those of its services, and all that they started. */
+    pids: z.array(z.int().positive()),
+  }),
   clock: z.strictObject({
     /** The host's clock minus the clock of who asked, the way there and back taken out; positive: the host is ahead. */
     offsetMs: z.number(),

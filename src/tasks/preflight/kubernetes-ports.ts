@@ -20,6 +20,9 @@ const ofEtcd: readonly (readonly [number, string])[] = [
   [2381, 'etcd, metrics'],
 ];
 
+/** Those that other nodes connect to. */
+const reached = new Set([10_250, 2379, 2380]);
+
 /** @param apiPort of the API server; K3s lets its own API server listen on the next one, behind the port that is asked for. */
 export function kubernetesPorts(kind: 'k3s' | 'kubeadm', apiPort: number): PortNeed[] {
   const ofK3s: readonly (readonly [number, string])[] = [
@@ -30,4 +33,14 @@ export function kubernetesPorts(kind: 'k3s' | 'kubeadm', apiPort: number): PortN
   ];
   const all = [...onEveryNode, ...ofControlPlane, ...(kind === 'k3s' ? ofK3s : ofEtcd)];
   return all.map(([port, use]) => ({ port, use, fixed: true }));
+}
+
+/** Of one node among others, made by kubeadm. @param apiPort undefined: no control plane. */
+export function nodePorts(apiPort: number | undefined, vxlan: boolean): PortNeed[] {
+  const fixed = apiPort === undefined ? onEveryNode : [...onEveryNode, ...ofControlPlane, ...ofEtcd];
+  return [
+    ...(apiPort === undefined ? [] : [{ port: apiPort, use: 'API server', open: true }]),
+    ...fixed.map(([port, use]) => ({ port, use, fixed: true, open: reached.has(port) })),
+    ...(vxlan ? [{ port: 8472, use: 'network of pods', protocol: 'udp' as const, fixed: true, open: true }] : []),
+  ];
 }

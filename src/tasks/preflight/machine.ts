@@ -36,6 +36,10 @@ interface FreeSpace {
 
 export interface Machine {
   readonly hostname: string;
+  readonly machineId: string | undefined;
+  readonly bootId: string | undefined;
+  /** It shares the kernel, and with it the clock, of the machine it runs on. */
+  readonly container: boolean;
   readonly root: boolean;
   /** amd64, arm64, else as uname has it. */
   readonly architecture: string;
@@ -44,6 +48,11 @@ export interface Machine {
   readonly glibcxx: string | undefined;
   readonly systemd: { readonly running: boolean; readonly version: number | undefined };
   readonly cgroup: HostFacts['cgroup']['version'];
+  /** Controllers of control groups that the kernel has. */
+  readonly controllers: readonly string[];
+  /** e.g. 5.10.0-28-amd64 */
+  readonly kernel: string;
+  readonly modules: HostFacts['modules'];
   readonly cpus: number;
   readonly memoryBytes: number;
   /** Swap files and devices in use. */
@@ -52,6 +61,17 @@ export interface Machine {
   /** Blocks of addresses that mean something on this host, those of pod networks left out. */
   readonly networks: readonly { readonly cidr: string; readonly what: string }[];
   readonly now: Date;
+  /** Against the clock of who asked. */
+  readonly clock: HostFacts['clock'];
+  /** Programs that keep the clock, those that run. */
+  readonly timeServices: readonly string[];
+  /** undefined: the host does not tell. */
+  readonly clockSynchronized: boolean | undefined;
+  /** All its own addresses. */
+  readonly addresses: readonly string[];
+  /** Name servers as they would be given to pods: those behind systemd-resolved, else of /etc/resolv.conf. */
+  readonly nameservers: readonly string[];
+  readonly selinux: HostFacts['selinux'];
   readonly listeners: readonly Listener[];
   /** Where each path of the needs will be, and the free bytes there. */
   readonly free: ReadonlyMap<string, FreeSpace>;
@@ -62,9 +82,11 @@ export interface Machine {
   readonly runtimes: readonly RuntimeFound[];
   /** Firewalls that are active, e.g. firewalld. */
   readonly firewalls: readonly string[];
+  /** A rule set of its own drops what no rule takes. */
+  readonly dropsInput: boolean;
 }
 
-/** What only a bke on the host itself can tell; empty for a host that bke never was on. */
+/** What bke itself put there; empty for a host that it never was on. */
 export interface OwnThings {
   /** Services (without .service) whose unit bke wrote. */
   readonly services: ReadonlySet<string>;
@@ -82,6 +104,21 @@ const manifests = '/etc/kubernetes/manifests';
 /** Where a cluster of before would get in the way of a new one. */
 const clusterPlaces = [manifests, '/etc/kubernetes/kubelet.conf', '/var/lib/etcd', '/etc/rancher'];
 
+const timeServices = ['systemd-timesyncd', 'chronyd', 'chrony', 'ntpd', 'ntp', 'ntpsec', 'openntpd'];
+/** As systemd-detect-virt names them. */
+const containers = new Set([
+  'systemd-nspawn',
+  'lxc',
+  'lxc-libvirt',
+  'docker',
+  'podman',
+  'openvz',
+  'rkt',
+  'wsl',
+  'proot',
+  'pouch',
+]);
+
 /** @param asked the clock of who asked, when the facts were gathered. */
 export function machineOf(
   facts: HostFacts,
@@ -90,18 +127,30 @@ export function machineOf(
 ): Machine {
   return {
     hostname: facts.hostname,
+    machineId: facts.machineId,
+    bootId: facts.bootId,
+    container: containers.has(facts.virtualization ?? ''),
     root: facts.uid === 0,
     architecture: facts.arch,
     glibc: { kind: facts.libc.kind, version: facts.libc.version },
     glibcxx: facts.libstdcxx,
     systemd: { running: facts.systemd.running, version: facts.systemd.version },
     cgroup: facts.cgroup.version,
+    controllers: facts.cgroup.controllers,
+    kernel: facts.kernel,
+    modules: facts.modules,
     cpus: facts.cpus,
     memoryBytes: facts.memoryBytes,
     swap: facts.swap.map(({ name }) => name),
     defaultRoute: facts.routes.some(({ destination }) => destination === 'default'),
     networks: networksOf(facts),
     now: new Date(asked.getTime() + facts.clock.offsetMs),
+    clock: facts.clock,
+    timeServices: activeOf(facts, timeServices),
+    clockSynchronized: facts.clockSynchronized,
+    addresses: facts.addresses.map(({ address }) => address),
+    nameservers: nameserversOf(facts),
+    selinux: facts.selinux,
     listeners: facts.listeners.flatMap(({ protocol, port, address, pid, program }) =>
       protocol === 'tcp' ? [{ port, address, pid, program, ours: pid !== undefined && own.pids.has(pid) }] : [],
     ),
@@ -114,10 +163,19 @@ export function machineOf(
     missingTools: needs.tools.filter((name) => facts.tools[name] === undefined),
     directories: own.directories,
     runtimes: runtimesOf(facts, own, needs.kubernetes === undefined ? [manifests] : clusterPlaces),
-    firewalls: facts.services.flatMap(({ name, active }) =>
-      ['firewalld', 'ufw'].includes(name) && active === 'active' ? [name] : [],
-    ),
+    firewalls: activeOf(facts, ['firewalld', 'ufw']),
+    dropsInput: facts.inputPolicy === 'drop',
   };
+}
+
+function activeOf({ services }: Pick<HostFacts, 'services'>, names: readonly string[]): string[] {
+  return services.flatMap(({ name, active }) => (names.includes(name) && active === 'active' ? [name] : []));
+}
+
+/** As the kubelet is told (src/tasks/node/kubernetes.ts). */
+function nameserversOf({ services, resolver }: HostFacts): readonly string[] {
+  const resolved = activeOf({ services }, ['systemd-resolved']).length > 0;
+  return resolved && resolver.upstreamFile !== undefined ? resolver.upstreamNameservers : resolver.nameservers;
 }
 
 /** Services, then processes that none of them explains, then what a control plane left. */

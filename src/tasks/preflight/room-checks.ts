@@ -5,9 +5,10 @@ import type { Listener } from './machine.ts';
 
 export const portsCheck: Check = {
   name: 'ports',
-  title: 'The ports of the services are free',
+  title: 'The ports that will be listened on are free',
   inspect: ({ machine, needs }) =>
-    needs.ports.flatMap(({ port, use, fixed }) => {
+    needs.ports.flatMap(({ port, use, fixed, protocol }) => {
+      if (protocol === 'udp') return [];
       const others = machine.listeners.filter((listener) => listener.port === port && !listener.ours);
       return distinct(others.map(owner)).map((who) =>
         error(
@@ -25,8 +26,10 @@ function owner({ pid, program, address, port }: Listener): string {
 
 export const diskCheck: Check = {
   name: 'disk-space',
-  title: 'There is room for the bundle',
+  title: 'There is room for what will be written',
   inspect: ({ machine, needs }) => {
+    const place =
+      needs.reachable.length > 0 ? ', or name another disk with --data-dir' : ', or mount a larger disk there';
     const wanted = needs.space.flatMap((need) => {
       const free = machine.free.get(need.path);
       return free === undefined ? [] : [{ ...need, free }];
@@ -44,7 +47,7 @@ export const diskCheck: Check = {
       if (free >= bytes) return [];
       const parts = group.map(({ use, path }) => `${use} in ${path}`).join(', ');
       const message = `${group[0]?.free.fileSystem} has ${formatBytes(free)} free, and ${formatBytes(bytes)} (${bytes} bytes) are needed: ${parts}`;
-      return [error(message, 'Free some space there, or name another disk with --data-dir.')];
+      return [error(message, `Free some space there${place}.`)];
     });
   },
 };
@@ -52,6 +55,7 @@ export const diskCheck: Check = {
 export const reachableCheck: Check = {
   name: 'data-dir',
   title: "The services' user can reach the data directory",
+  appliesTo: ({ reachable }) => reachable.length > 0,
   inspect: ({ machine }) =>
     machine.directories.flatMap(({ path, mode, type }) => {
       if (type !== 'directory')
@@ -69,6 +73,7 @@ export const reachableCheck: Check = {
 export const runtimeCheck: Check = {
   name: 'container-runtime',
   title: 'No other container runtime or Kubernetes',
+  appliesTo: ({ runtime }) => runtime,
   inspect: (subject) => (subject.needs.runtime ? foreignRuntimes(subject) : []),
 };
 
@@ -81,21 +86,6 @@ function foreignRuntimes({ machine }: CheckSubject): Finding[] {
     ),
   );
 }
-
-export const firewallCheck: Check = {
-  name: 'firewall',
-  title: 'A firewall lets other hosts in',
-  inspect: ({ machine, needs }) =>
-    machine.firewalls.map((name) =>
-      warning(
-        `${name} is active`,
-        `Other hosts must reach ${needs.ports
-          .filter(({ fixed }) => fixed !== true)
-          .map(({ port, use }) => `${port}/tcp (${use})`)
-          .join(', ')}: open them there; bke changes no rules of a firewall.`,
-      ),
-    ),
-};
 
 function distinct(texts: readonly string[]): string[] {
   return [...new Set(texts)];

@@ -1,28 +1,28 @@
-// Runs all checks on one host and tells all problems at once.
+// Runs all checks, on one host or on many, and tells all problems at once.
+import { type CheckName, checkNames } from '../../lib/check-names.ts';
 import { BkeError } from '../../lib/errors.ts';
 import { plural } from '../../lib/text.ts';
-import type { Check, CheckSubject, Finding } from './check.ts';
-import { cpuCheck, defaultRouteCheck, memoryCheck, networksCheck, swapCheck } from './kubernetes-checks.ts';
-import { diskCheck, firewallCheck, portsCheck, reachableCheck, runtimeCheck } from './room-checks.ts';
-import {
-  cgroupCheck,
-  clockCheck,
-  hostnameCheck,
-  librariesCheck,
-  platformCheck,
-  rootCheck,
-  systemdCheck,
-  toolsCheck,
-} from './system-checks.ts';
+import type { Check, CheckSubject, Finding, HostNeeds, NamedSubject } from './check.ts';
+import { clockCheck, timeServiceCheck } from './clock-checks.ts';
+import { hostnameCheck, machineIdCheck, sameMachineCheck } from './identity-checks.ts';
+import { cpuCheck, kernelCheck, memoryCheck, swapCheck } from './kubernetes-checks.ts';
+import { defaultRouteCheck, networksCheck, nodeAddressCheck, resolverCheck } from './network-checks.ts';
+import { diskCheck, portsCheck, reachableCheck, runtimeCheck } from './room-checks.ts';
+import { firewallCheck, selinuxCheck } from './security-checks.ts';
+import { cgroupCheck, librariesCheck, platformCheck, rootCheck, systemdCheck, toolsCheck } from './system-checks.ts';
 
-/** In the order in which they are told. */
+/** In the order in which they are told, which is that of src/lib/check-names.ts. */
 export const checks: readonly Check[] = [
   rootCheck,
   platformCheck,
   librariesCheck,
   systemdCheck,
   hostnameCheck,
+  machineIdCheck,
+  sameMachineCheck,
   clockCheck,
+  timeServiceCheck,
+  kernelCheck,
   cgroupCheck,
   cpuCheck,
   memoryCheck,
@@ -32,25 +32,53 @@ export const checks: readonly Check[] = [
   diskCheck,
   reachableCheck,
   runtimeCheck,
+  nodeAddressCheck,
   defaultRouteCheck,
   networksCheck,
+  resolverCheck,
+  selinuxCheck,
   firewallCheck,
 ];
 
 export interface CheckedFinding extends Finding {
-  readonly check: string;
+  readonly check: CheckName;
+}
+
+export interface HostCheckedFinding extends CheckedFinding {
+  /** undefined: the machine that bke runs on. */
+  readonly host: string | undefined;
+}
+
+/** Those that are asked of a host for what comes. */
+export function checksFor(needs: HostNeeds, ignored: readonly string[] = []): Check[] {
+  return checks.filter(({ name, appliesTo }) => !ignored.includes(name) && (appliesTo?.(needs) ?? true));
 }
 
 /** @throws BkeError BKE_USAGE where a name to ignore is no check: a misspelt one must not look obeyed. */
 export function inspectHost(subject: CheckSubject, ignored: readonly string[] = []): CheckedFinding[] {
-  const unknown = ignored.filter((name) => !checks.some((check) => check.name === name));
-  if (unknown.length > 0) {
-    throw new BkeError('BKE_USAGE', `there is no check named ${unknown.join(', ')}`, {
-      hint: `The checks are: ${checks.map((check) => check.name).join(', ')}.`,
-    });
-  }
-  const wanted = checks.filter((check) => !ignored.includes(check.name));
-  return wanted.flatMap((check) => check.inspect(subject).map((finding) => ({ ...finding, check: check.name })));
+  refuseUnknown(ignored);
+  return checksFor(subject.needs, ignored).flatMap(({ name, inspect }) =>
+    inspect(subject).map((finding) => ({ ...finding, check: name })),
+  );
+}
+
+/** All checks on all hosts, and between them; told host by host in the order of the checks. @throws BkeError as inspectHost. */
+export function inspectHosts(subjects: readonly NamedSubject[], ignored: readonly string[] = []): HostCheckedFinding[] {
+  refuseUnknown(ignored);
+  const wanted = checks.filter(({ name }) => !ignored.includes(name));
+  return wanted.flatMap(({ name, appliesTo, inspect, compare }) => {
+    const asked = subjects.filter(({ needs }) => appliesTo?.(needs) ?? true);
+    const alone = asked.flatMap((subject) => inspect(subject).map((finding) => ({ ...finding, host: subject.host })));
+    return [...alone, ...(compare?.(asked) ?? [])].map((finding) => ({ ...finding, check: name }));
+  });
+}
+
+function refuseUnknown(ignored: readonly string[]): void {
+  const unknown = ignored.filter((name) => !checkNames.some((known) => known === name));
+  if (unknown.length === 0) return;
+  throw new BkeError('BKE_USAGE', `there is no check named ${unknown.join(', ')}`, {
+    hint: `The checks are: ${checkNames.join(', ')}.`,
+  });
 }
 
 /** @throws BkeError BKE_PREFLIGHT_FAILED with every error; the mend stands once under each group that shares it. */

@@ -1,5 +1,4 @@
 // Whether the operating system can carry bke at all.
-import { isHostName, suggestHostName } from '../../lib/dns-name.ts';
 import { type Check, error, type Finding } from './check.ts';
 import { cgroupFindings } from './kubernetes-checks.ts';
 import type { Machine } from './machine.ts';
@@ -9,8 +8,6 @@ const GLIBC = '2.28';
 const GLIBCXX = '3.4.25';
 /** The first systemd with every sandbox setting that the services depend on; the newer settings of their units it only warns about. */
 const SYSTEMD = 239;
-/** A clock before this was never set: certificates made now would not be valid for others. */
-const EARLIEST = new Date('2026-01-01T00:00:00Z');
 
 export const rootCheck: Check = {
   name: 'root',
@@ -66,39 +63,10 @@ export const systemdCheck: Check = {
   },
 };
 
-export const hostnameCheck: Check = {
-  name: 'hostname',
-  title: 'The host name is one that a Kubernetes node can have',
-  inspect: ({ machine: { hostname } }) => {
-    if (isHostName(hostname)) return [];
-    const name = suggestHostName(hostname);
-    return [
-      error(
-        `the host name ${JSON.stringify(hostname)} is no valid node name`,
-        `Set another, e.g.: hostnamectl set-hostname ${name}`,
-      ),
-    ];
-  },
-};
-
 export const cgroupCheck: Check = {
   name: 'cgroup',
   title: 'Control groups are there, of a version that Kubernetes takes',
   inspect: cgroupFindings,
-};
-
-export const clockCheck: Check = {
-  name: 'clock',
-  title: 'The clock was set',
-  inspect: ({ machine: { now } }) =>
-    now >= EARLIEST
-      ? []
-      : [
-          error(
-            `the clock says ${now.toISOString()}: it was never set`,
-            'Set it (date -s, or a time server), because certificates begin and end by it.',
-          ),
-        ],
 };
 
 export const toolsCheck: Check = {

@@ -3,7 +3,7 @@ import { commands as realCommands } from '../../../src/cli/table.ts';
 import { optionsOf } from '../../../src/cli/options.ts';
 import { helpCommand } from '../../../src/commands/help/help.ts';
 import { topics } from '../../../src/commands/help/topics.ts';
-import { checkNames } from '../../../src/commands/init/options.ts';
+import { checkNames } from '../../../src/lib/check-names.ts';
 import { checks } from '../../../src/tasks/preflight/run.ts';
 import { fakeCommands } from '../../fakes/commands.ts';
 import { runCli } from '../../fakes/cli.ts';

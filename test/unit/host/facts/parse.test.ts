@@ -251,14 +251,21 @@ describe('network', () => {
         'resolv:search a.example b.example',
         'resolvFile:/run/systemd/resolve/stub-resolv.conf',
         'resolvUpstream:/run/systemd/resolve/resolv.conf',
+        'resolvUpstreamLine:# of the links',
+        'resolvUpstreamLine:nameserver 10.0.0.1',
       ).resolver,
     ).toEqual({
       nameservers: ['127.0.0.53'],
       search: ['a.example', 'b.example'],
       file: '/run/systemd/resolve/stub-resolv.conf',
       upstreamFile: '/run/systemd/resolve/resolv.conf',
+      upstreamNameservers: ['10.0.0.1'],
     });
-    expect(facts('resolvFile:/run/gone/resolv.conf').resolver).toEqual({ nameservers: [], search: [] });
+    expect(facts('resolvFile:/run/gone/resolv.conf').resolver).toEqual({
+      nameservers: [],
+      search: [],
+      upstreamNameservers: [],
+    });
   });
 });
 

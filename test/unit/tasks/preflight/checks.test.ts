@@ -5,18 +5,30 @@ import { checks, inspectHost, refuseFindings } from '../../../../src/tasks/prefl
 
 const fit: Machine = {
   hostname: 'boot',
+  machineId: '0123456789abcdef0123456789abcdef',
+  bootId: 'aaaa',
+  container: false,
   root: true,
   architecture: 'amd64',
   glibc: { kind: 'glibc', version: '2.36' },
   glibcxx: '3.4.30',
   systemd: { running: true, version: 252 },
   cgroup: '2',
+  controllers: ['cpuset', 'cpu', 'io', 'memory', 'pids'],
+  kernel: '6.1.0',
+  modules: {},
   cpus: 2,
   memoryBytes: 4 * 1024 ** 3,
   swap: [],
   defaultRoute: true,
   networks: [{ cidr: '10.0.0.5/24', what: 'the network of eth0' }],
   now: new Date('2026-11-30T10:00:00Z'),
+  clock: { offsetMs: 0, uncertaintyMs: 1 },
+  timeServices: ['chronyd'],
+  clockSynchronized: true,
+  addresses: ['127.0.0.1', '10.0.0.5'],
+  nameservers: ['10.0.0.1'],
+  selinux: { mode: 'disabled' },
   listeners: [],
   free: new Map([
     ['/data', { fileSystem: '/', bytes: 1000, readOnly: false }],
@@ -26,6 +38,7 @@ const fit: Machine = {
   directories: [{ path: '/', mode: 0o755, type: 'directory' }],
   runtimes: [{ what: 'containerd.service (active)', ours: true }],
   firewalls: [],
+  dropsInput: false,
 };
 const needs: HostNeeds = {
   ports: [{ port: 40_443, use: 'image registry' }],
@@ -130,6 +143,9 @@ describe('checks before anything is changed', () => {
 
   const kubernetes = (change: Partial<KubernetesNeeds>): KubernetesNeeds => ({
     kind: 'kubeadm',
+    controlPlane: true,
+    file: 'cluster.yaml',
+    vxlan: true,
     version: 'v1.36.3',
     failCgroupV1: undefined,
     networks: [{ cidr: '10.0.0.0/16', use: 'pods', given: 'b.yaml:4:5: spec.network.podCIDR' }],
@@ -144,7 +160,8 @@ describe('checks before anything is changed', () => {
   };
 
   it('find nothing on a host that can carry a cluster', () => {
-    expect(forCluster({ defaultRoute: false })).toEqual([]);
+    expect(forCluster({})).toEqual([]);
+    expect(forCluster({ cpus: 1, memoryBytes: 1e9 }, { controlPlane: false, nodeIP: '10.0.0.5' })).toEqual([]);
   });
 
   it.each<[string, Partial<Machine>, Partial<KubernetesNeeds>, RegExp]>([
@@ -153,7 +170,60 @@ describe('checks before anything is changed', () => {
     ['little memory', { memoryBytes: 1e9 }, {}, /^memory error: this host has 954 MiB of memory, .* needs 1\.7 GiB$/],
     ['little memory for K3s', { memoryBytes: 1e9 }, { kind: 'k3s' }, /^memory warning/],
     ['swap', { swap: ['/swap.img'] }, {}, /^swap warning: swap is on \(\/swap\.img\)/],
-    ['no default route', { defaultRoute: false }, { kind: 'k3s' }, /^default-route error/],
+    [
+      'little memory of a worker',
+      { memoryBytes: 5e8 },
+      { controlPlane: false },
+      /^memory warning: .*, and a worker needs 900 MiB$/,
+    ],
+    ['no default route for K3s', { defaultRoute: false }, { kind: 'k3s' }, /^default-route error/],
+    ['no default route', { defaultRoute: false }, {}, /^default-route warning/],
+    ['no identity', { machineId: undefined }, {}, /^machine-id error: \/etc\/machine-id is missing or empty$/],
+    ['an identity that is none', { machineId: 'uninitialized' }, {}, /^machine-id error/],
+    ['a clock that nobody keeps', { timeServices: [], clockSynchronized: false }, {}, /^time-service warning/],
+    [
+      'a kernel without overlay',
+      { modules: { overlay: 'missing' } },
+      {},
+      /^kernel error: the kernel has no module overlay$/,
+    ],
+    ['a kernel without VXLAN', { modules: { vxlan: 'missing' } }, {}, /^kernel error: the kernel has no module vxlan$/],
+    [
+      'a kernel without any netfilter',
+      { modules: { ip_tables: 'missing', nf_tables: 'missing' } },
+      {},
+      /^kernel error: .* nf_tables or ip_tables$/,
+    ],
+    [
+      'memory that is not counted',
+      { controllers: ['cpu', 'cpuset', 'pids'] },
+      {},
+      /^kernel error: control groups have no controller memory$/,
+    ],
+    [
+      'an address that is not there',
+      {},
+      { nodeIP: '10.9.9.9' },
+      /^node-address error: 10\.9\.9\.9 is no address of this host$/,
+    ],
+    [
+      'a resolver on loopback',
+      { nameservers: ['127.0.0.53'] },
+      {},
+      /^resolver warning: the only name server is 127\.0\.0\.53, .* in a loop/,
+    ],
+    [
+      'SELinux without the policy of containers',
+      { selinux: { mode: 'enforcing' } },
+      {},
+      /^selinux error: .* container-selinux is not installed$/,
+    ],
+    [
+      'a rule set that lets nobody in',
+      { dropsInput: true },
+      {},
+      /^firewall warning: the firewall drops what no rule of it takes/,
+    ],
     [
       'addresses that are taken',
       { networks: fit.networks },
@@ -166,6 +236,19 @@ describe('checks before anything is changed', () => {
     const found = forCluster(change, wanted);
     expect(found).toHaveLength(1);
     expect(found[0]).toMatch(finding);
+  });
+
+  it.each<[string, Partial<Machine>, Partial<KubernetesNeeds>]>([
+    ['a clock of a container', { container: true, timeServices: [], clockSynchronized: undefined }, {}],
+    ['a clock that is kept right by something else', { timeServices: [] }, {}],
+    ['a module that is not needed', { modules: { vxlan: 'missing', ip_tables: 'missing' } }, { vxlan: false }],
+    ['modules of which nothing is known', { modules: { overlay: 'unknown', br_netfilter: 'builtin' } }, {}],
+    ['a name server on loopback beside another', { nameservers: ['127.0.0.1', '10.0.0.1'] }, {}],
+    ['no name server', { nameservers: [] }, {}],
+    ['SELinux with its policy', { selinux: { mode: 'enforcing', policyPackage: 'container-selinux-2.229' } }, {}],
+    ['SELinux that only warns', { selinux: { mode: 'permissive' } }, {}],
+  ])('have nothing against %s', (_, change, wanted) => {
+    expect(forCluster(change, wanted)).toEqual([]);
   });
 
   it('leave old control groups to a kubelet that takes them', () => {

@@ -1,13 +1,11 @@
 import { createServer } from 'node:net';
-import { mkdir, symlink, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { gatherFacts } from '../../../../src/host/facts/gather.ts';
 import { openLocalHost } from '../../../../src/host/local/local-host.ts';
 import type { HostNeeds } from '../../../../src/tasks/preflight/check.ts';
 import { addressesOf } from '../../../../src/tasks/preflight/host-address.ts';
 import { machineOf, type OwnThings } from '../../../../src/tasks/preflight/machine.ts';
-import { readOwnThings } from '../../../../src/tasks/preflight/own-things.ts';
+import { ownThingsOf, readOwnThings } from '../../../../src/tasks/preflight/own-things.ts';
 import { taskHost } from '../../../fakes/task-host.ts';
 
 const needs: HostNeeds = {
@@ -36,7 +34,8 @@ describe('this machine, as checks see it', () => {
   });
 
   it('has room where a path will be, and lacks what it lacks', async () => {
-    const machine = machineOf(await facts(), needs, { own: await readOwnThings(host, needs), asked: new Date() });
+    const found = await facts();
+    const machine = machineOf(found, needs, { own: await readOwnThings(host, needs, found), asked: new Date() });
     expect(machine.missingTools).toEqual(['no-such-program']);
     expect(machine.free.get('/var/lib/none/of/this')?.bytes).toBeGreaterThan(0);
     expect(machine.directories.map(({ path }) => path)).toEqual(['/', '/var', '/var/lib']);
@@ -71,7 +70,15 @@ describe('this machine, as checks see it', () => {
 
   it('has what a cluster of before left only where a new one would stumble over it', async () => {
     const plain = { ...(await facts()), services: [], processes: [], traces: [{ path: '/var/lib/etcd', entries: 2 }] };
-    const kubernetes = { kind: 'kubeadm', version: 'v1.36.3', failCgroupV1: undefined, networks: [] } as const;
+    const kubernetes = {
+      kind: 'kubeadm',
+      version: 'v1.36.3',
+      controlPlane: true,
+      file: 'cluster.yaml',
+      vxlan: true,
+      failCgroupV1: undefined,
+      networks: [],
+    } as const;
     const runtimes = (wanted: HostNeeds) =>
       machineOf(plain, wanted, { own: nothing, asked: new Date() }).runtimes.map(({ what }) => what);
     expect(runtimes(needs)).toEqual([]);
@@ -102,51 +109,28 @@ describe('this machine, as checks see it', () => {
 });
 
 describe('what is ours on a host', () => {
-  it('is a unit that says so in its first line', async () => {
-    const machine = await taskHost();
-    const units = join(machine.root, 'etc/systemd/system');
-    await mkdir(units, { recursive: true });
-    await writeFile(
-      join(units, 'containerd.service'),
-      '# Written by bke. Edits are lost when bke runs again.\n[Unit]\n',
-    );
-    await writeFile(join(units, 'docker.service'), '[Unit]\n# Written by bke\n');
-    const own = await readOwnThings(machine.host, { ...needs, reachable: [] });
-    expect([...own.services]).toEqual(['containerd']);
-    await machine.remove();
-  });
-
-  it('is a process of our programs or units, and all that those started', async () => {
-    const machine = await taskHost();
-    const units = join(machine.root, 'etc/systemd/system');
-    await mkdir(units, { recursive: true });
-    await writeFile(join(units, 'k3s.service'), '# Written by bke.\n');
-    const process = async (pid: number, { parent = 1, program = '/bin/x', group = '/' }): Promise<void> => {
-      const folder = join(machine.root, 'proc', String(pid));
-      await mkdir(folder, { recursive: true });
-      await symlink(program, join(folder, 'exe'));
-      await writeFile(join(folder, 'stat'), `${pid} (odd) S (name) S ${parent} 1 1 0`);
-      await writeFile(join(folder, 'cgroup'), `4:memory:${group}\n0::${group}\n`);
-    };
-    await process(10, { program: '/usr/local/libexec/bke/containerd-v2/bin/containerd-shim-runc-v2' });
-    await process(11, { parent: 10, program: '/usr/local/bin/kube-apiserver', group: '/kubepods/x' });
-    await process(12, { parent: 11 });
-    await process(13, { program: '/var/lib/rancher/k3s/data/x/bin/k3s', group: '/system.slice/k3s.service' });
-    await process(14, { group: '/system.slice/other.service' });
-    await process(15, { parent: 14 });
-    const own = await readOwnThings(machine.host, { ...needs, reachable: [] });
-    expect([...own.pids].toSorted((a, b) => a - b)).toEqual([10, 11, 12, 13]);
-    await machine.remove();
-  });
-
   it('is a zone of its ledger', async () => {
     const machine = await taskHost();
     await machine.run(async (scope) => {
       await scope.apply({ kind: 'zone', path: '/etc/kubernetes' });
     });
-    const own = await readOwnThings(machine.host, { ...needs, reachable: [] });
-    expect([...own.zones]).toEqual(['/etc/kubernetes']);
+    const own = await readOwnThings(
+      machine.host,
+      { ...needs, reachable: [] },
+      { own: { units: ['kubelet'], pids: [7] } },
+    );
+    expect(own).toMatchObject({
+      services: new Set(['kubelet']),
+      pids: new Set([7]),
+      zones: new Set(['/etc/kubernetes']),
+    });
     await machine.remove();
+  });
+
+  it('is what a kubelet of ours fills, where no ledger can be read', () => {
+    const zones = (units: string[]) => [...ownThingsOf({ own: { units, pids: [] } }).zones];
+    expect(zones(['kubelet'])).toEqual(expect.arrayContaining(['/etc/kubernetes', '/var/lib/containerd']));
+    expect(zones(['bke-files'])).toEqual([]);
   });
 });
 
