@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
-import { build } from 'esbuild';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeTar } from '../fakes/archives.ts';
+import { bundled } from '../fakes/bundled.ts';
 import { diffScans, scanMachine, startHosts, stopHosts, type TestHost } from '../testbed/index.ts';
 
 /** Every seed with `npm run test:soak`, two of them else. */
@@ -18,15 +18,7 @@ let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'bke-changes-'));
   const entry = fileURLToPath(new URL('../integration/host/real-host.ts', import.meta.url));
-  await build({
-    entryPoints: [entry],
-    outfile: join(folder, 'real-host.mjs'),
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    target: 'node24',
-    banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
-  });
+  const program = bundled(entry);
   await writeFile(
     join(folder, 'pkg.tar.gz'),
     gzipSync(
@@ -40,7 +32,7 @@ beforeAll(async () => {
   if (started === undefined) throw new Error('no host was started');
   host = started;
   await host.copyIn(process.execPath, '/root/node');
-  await host.copyIn(join(folder, 'real-host.mjs'), '/root/real-host.mjs');
+  await host.copyIn(program, '/root/real-host.mjs');
   await host.copyIn(join(folder, 'pkg.tar.gz'), '/root/pkg.tar.gz');
 });
 

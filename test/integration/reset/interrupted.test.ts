@@ -41,7 +41,7 @@ describe.skipIf(no !== undefined)('reset that is killed', () => {
 RANDOM=${seed}; killed=0
 for i in $(seq ${rounds}); do
   exec_bke reset --all --mount --yes >/tmp/killed 2>&1 & pid=$!
-  sleep $(printf '0.%02d' $((30 + RANDOM % 65)))
+  sleep $(printf '0.%02d' $((15 + RANDOM % 60)))
   kill -9 $pid 2>/dev/null && killed=$((killed + 1)); wait $pid 2>/dev/null
 done
 tell killed $killed

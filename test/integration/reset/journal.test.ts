@@ -1,12 +1,13 @@
 // What a reset keeps of itself while it runs and when it ends early, and what it does not do because nobody agreed to it.
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { bundled } from '../../fakes/bundled.ts';
 import { inSandbox, whyNoSandbox } from './sandbox.ts';
 
 const no = whyNoSandbox();
 if (no !== undefined) process.stderr.write(`reset/journal skipped: ${no}\n`);
 
-const driver = fileURLToPath(new URL('confirm-driver.ts', import.meta.url));
+const driver = bundled(fileURLToPath(new URL('confirm-driver.ts', import.meta.url)));
 const node = `
 mkdir -p /etc/kubernetes/manifests /run/flannel; echo x > /etc/kubernetes/kubelet.conf; echo x > /run/flannel/subnet.env
 mkdir -p /srv/keep; echo c > /srv/keep/c

@@ -1,6 +1,7 @@
 // Runs a shell script on a machine of its own (sandbox.sh) with `bke` in it.
 import { spawn, spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { bundled } from '../../fakes/bundled.ts';
 
 export interface ScriptResult {
   readonly code: number;
@@ -11,8 +12,8 @@ export interface ScriptResult {
 }
 
 const program = fileURLToPath(new URL('sandbox.sh', import.meta.url));
-const driver = fileURLToPath(new URL('driver.ts', import.meta.url));
-const recorder = fileURLToPath(new URL('record.ts', import.meta.url));
+const driver = bundled(fileURLToPath(new URL('driver.ts', import.meta.url)));
+const recorder = bundled(fileURLToPath(new URL('record.ts', import.meta.url)));
 
 const prelude = `
 set -u
