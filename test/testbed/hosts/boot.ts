@@ -8,6 +8,7 @@ import { TestbedError } from '../run.ts';
 import { type Bed, hostFolder } from './bed.ts';
 import { makeGroups, pidsIn, removeGroups } from './cgroups.ts';
 import { hostRoot } from './filesystem.ts';
+import { removeLink } from './network.ts';
 import { childrenOf, identify, isAlive, signal, waitUntil } from './process.ts';
 import type { HostRecord, ProcessIdentity } from './record.ts';
 
@@ -76,7 +77,7 @@ export async function waitForSsh(bed: Bed, host: HostRecord, nspawn: ProcessIden
 }
 
 /** Power loss: everything in the host is gone at once, its files stay as they were. */
-export async function killMachine(host: HostRecord): Promise<void> {
+export async function killMachine(bed: Bed, host: HostRecord): Promise<void> {
   const { nspawn } = host;
   if (nspawn !== null) {
     // nspawn first, so that it can't begin an orderly end; the host's init takes all its processes with it.
@@ -86,17 +87,18 @@ export async function killMachine(host: HostRecord): Promise<void> {
     for (const init of inside) await signal(init, 'SIGKILL');
   }
   await killRest(host);
+  await removeLink(bed, host.name);
   await removeGroups(host.groups);
 }
 
 /** Orderly power off; a host that hangs is killed after a while. */
-export async function powerOffMachine(host: HostRecord): Promise<void> {
+export async function powerOffMachine(bed: Bed, host: HostRecord): Promise<void> {
   const { nspawn } = host;
   if (nspawn !== null && (await isAlive(nspawn))) {
     await signal(nspawn, 'SIGTERM');
     await waitUntil(powerOffLimit, async () => !(await isAlive(nspawn)));
   }
-  await killMachine(host);
+  await killMachine(bed, host);
 }
 
 /** Processes in the host's own groups are the host's, whatever became of their parents. */

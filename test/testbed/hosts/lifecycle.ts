@@ -101,7 +101,7 @@ async function refuseOthers({ name, owner, nspawn }: HostRecord): Promise<void> 
 }
 
 async function removeHost(bed: Bed, record: BedRecord, host: HostRecord): Promise<void> {
-  await killMachine(host);
+  await killMachine(bed, host);
   await removeFiles(bed, host.name);
   record.hosts = record.hosts.filter((other) => other !== host);
   await writeRecord(bed, record);
@@ -159,7 +159,7 @@ export async function ownHosts(bed: Bed): Promise<string[]> {
 /** Power loss of one host. */
 export async function killHost(bed: Bed, name: string): Promise<void> {
   await changeHost(bed, name, async (host) => {
-    await killMachine(host);
+    await killMachine(bed, host);
     host.nspawn = null;
   });
 }
@@ -167,7 +167,7 @@ export async function killHost(bed: Bed, name: string): Promise<void> {
 /** Orderly power off of one host. */
 export async function powerOffHost(bed: Bed, name: string): Promise<void> {
   await changeHost(bed, name, async (host) => {
-    await powerOffMachine(host);
+    await powerOffMachine(bed, host);
     host.nspawn = null;
   });
 }
@@ -176,7 +176,7 @@ export async function powerOffHost(bed: Bed, name: string): Promise<void> {
 export async function startHost(bed: Bed, name: string): Promise<void> {
   await changeHost(bed, name, async (host, record) => {
     if (host.nspawn !== null && (await isAlive(host.nspawn))) return;
-    await killMachine(host);
+    await killMachine(bed, host);
     if (!(await bridgeExists(bed))) await makeNetwork(bed);
     await mountFiles(bed, host);
     host.groups = await plannedGroups(bed, name);

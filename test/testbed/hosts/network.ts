@@ -28,6 +28,16 @@ export async function refuseForeignBridge(bed: Bed): Promise<void> {
   }
 }
 
+/**
+ * Removes the link of a host whose machine has ended: its network lives on while the kernel ends its last connections, and its next machine could
+ * not have a link of the same name. The name may be longer than a link's own; it is then its other name.
+ */
+export async function removeLink(bed: Bed, host: string): Promise<void> {
+  const link = `vb-tb${bed.id}-${host}`;
+  const { stderr } = await run(['ip', 'link', 'delete', link], { allowed: [0, 1] });
+  if (stderr !== '' && !/Cannot find device|does not exist/.test(stderr)) throw new TestbedError(stderr.trim());
+}
+
 /** Removes bridge and table. */
 export async function removeNetwork(bed: Bed): Promise<void> {
   if (await bridgeExists(bed)) await run(['ip', 'link', 'delete', bed.bridge]);
