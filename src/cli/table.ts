@@ -10,6 +10,7 @@ import { configValidate } from '../commands/config/validate.ts';
 import type { Command } from '../commands/context.ts';
 import { explain } from '../commands/explain.ts';
 import { helpCommand } from '../commands/help/help.ts';
+import { hostCheck } from '../commands/host/check.ts';
 import { init } from '../commands/init/init.ts';
 import { operationList } from '../commands/operation/list.ts';
 import { operationShow } from '../commands/operation/show.ts';
@@ -33,6 +34,7 @@ export const commands: readonly Command[] = [
   configInit,
   configValidate,
   configPrint,
+  hostCheck,
   bundleBuild,
   bundleVerify,
   bundleInspect,

@@ -26,7 +26,8 @@ const kinds: Readonly<Record<string, (path: string) => Promise<string | undefine
 /** Open at once. */
 const mostOpen = 16;
 
-function resolveNamedFile(name: string, { path, home }: FilePlace): string {
+/** Absolute path of a file by its name in the cluster.yaml. */
+export function resolveNamedFile(name: string, { path, home }: FilePlace): string {
   if (name.startsWith('~/') && home !== undefined) return join(home, name.slice(2));
   return resolve(dirname(path), name);
 }

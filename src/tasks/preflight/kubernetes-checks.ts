@@ -120,12 +120,13 @@ export function cgroupFindings({ machine: { cgroup }, needs: { kubernetes } }: C
   if (cgroup === '2') return [];
   const found = `control groups are ${cgroup === 'hybrid' ? 'v1 with a v2 tree beside it' : 'v1'}`;
   const boot = 'Boot with systemd.unified_cgroup_hierarchy=1';
-  const refuses = kubernetes === undefined || semver.gte(semver.coerce(kubernetes.version) ?? '1.35.0', '1.35.0');
-  if (!refuses) return [];
-  const version = kubernetes === undefined ? '1.35 and later' : kubernetes.version;
-  if (kubernetes?.failCgroupV1 === false)
-    return [warning(`${found}: the kubelet's support for that ends soon`, `${boot}.`)];
+  if (kubernetes === undefined) {
+    const message = `${found}: kubelet 1.35 and later refuses that unless failCgroupV1 is false`;
+    return [warning(message, `${boot}, or set spec.settings.kubelet.failCgroupV1: false in bootstrap.yaml.`)];
+  }
+  const { version, failCgroupV1, file } = kubernetes;
+  if (semver.lt(semver.coerce(version) ?? '1.35.0', '1.35.0')) return [];
+  if (failCgroupV1 === false) return [warning(`${found}: the kubelet's support for that ends soon`, `${boot}.`)];
   const message = `${found}: kubelet ${version} refuses that unless failCgroupV1 is false`;
-  const hint = `${boot}, or set spec.settings.kubelet.failCgroupV1: false in ${kubernetes?.file ?? 'bootstrap.yaml'}.`;
-  return [kubernetes === undefined ? warning(message, hint) : error(message, hint)];
+  return [error(message, `${boot}, or set spec.settings.kubelet.failCgroupV1: false in ${file}.`)];
 }

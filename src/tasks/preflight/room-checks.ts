@@ -1,6 +1,6 @@
 // Whether there is room for what comes: ports, disk, directories, and no other container runtime.
 import { formatBytes } from '../../lib/bytes.ts';
-import { type Check, type CheckSubject, error, type Finding, warning } from './check.ts';
+import { type Check, type CheckSubject, error, type Finding } from './check.ts';
 import type { Listener } from './machine.ts';
 
 export const portsCheck: Check = {

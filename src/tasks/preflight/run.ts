@@ -51,14 +51,14 @@ export interface HostCheckedFinding extends CheckedFinding {
 
 /** Those that are asked of a host for what comes. */
 export function checksFor(needs: HostNeeds, ignored: readonly string[] = []): Check[] {
-  return checks.filter(({ name, appliesTo }) => !ignored.includes(name) && (appliesTo?.(needs) ?? true));
+  return checks.filter((check) => !ignored.includes(check.name) && isAsked(check, needs));
 }
 
 /** @throws BkeError BKE_USAGE where a name to ignore is no check: a misspelt one must not look obeyed. */
 export function inspectHost(subject: CheckSubject, ignored: readonly string[] = []): CheckedFinding[] {
   refuseUnknown(ignored);
-  return checksFor(subject.needs, ignored).flatMap(({ name, inspect }) =>
-    inspect(subject).map((finding) => ({ ...finding, check: name })),
+  return checksFor(subject.needs, ignored).flatMap((check) =>
+    check.inspect(subject).map((finding) => ({ ...finding, check: check.name })),
   );
 }
 
@@ -66,11 +66,17 @@ export function inspectHost(subject: CheckSubject, ignored: readonly string[] = 
 export function inspectHosts(subjects: readonly NamedSubject[], ignored: readonly string[] = []): HostCheckedFinding[] {
   refuseUnknown(ignored);
   const wanted = checks.filter(({ name }) => !ignored.includes(name));
-  return wanted.flatMap(({ name, appliesTo, inspect, compare }) => {
-    const asked = subjects.filter(({ needs }) => appliesTo?.(needs) ?? true);
-    const alone = asked.flatMap((subject) => inspect(subject).map((finding) => ({ ...finding, host: subject.host })));
-    return [...alone, ...(compare?.(asked) ?? [])].map((finding) => ({ ...finding, check: name }));
+  return wanted.flatMap((check) => {
+    const asked = subjects.filter(({ needs }) => isAsked(check, needs));
+    const alone = asked.flatMap((subject) =>
+      check.inspect(subject).map((finding) => ({ ...finding, host: subject.host })),
+    );
+    return [...alone, ...(check.compare?.(asked) ?? [])].map((finding) => ({ ...finding, check: check.name }));
   });
+}
+
+function isAsked(check: Check, needs: HostNeeds): boolean {
+  return check.appliesTo?.(needs) ?? true;
 }
 
 function refuseUnknown(ignored: readonly string[]): void {
