@@ -126,6 +126,12 @@ export const errorTable = {
     explanation:
       'The private key is encrypted. Put its passphrase into a file with mode 0600 and name that in ssh.passphraseFile, answer the question on a terminal, or use an SSH agent. No host was contacted.',
   },
+  BKE_SSH_AGENT: {
+    exit: ExitCode.invalidInput,
+    title: 'The SSH agent is of no use',
+    explanation:
+      'ssh.agent asks for the SSH agent of whoever runs bke, and it is the only way in that is given, but no agent runs (SSH_AUTH_SOCK is not set), it does not answer, it is locked or it holds no key. No host was contacted. Start it and load the key with ssh-add; sudo drops the variable unless it is told to keep it: sudo --preserve-env=SSH_AUTH_SOCK.',
+  },
   BKE_SSH_HOST_KEYS_INVALID: {
     exit: ExitCode.invalidInput,
     title: 'An entry of ssh.hostKeys is no host key',

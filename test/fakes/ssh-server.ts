@@ -10,6 +10,8 @@ export interface FakeSshOptions {
   readonly authenticate?: (context: AuthContext) => void;
   /** Asked before each channel; false refuses it as sshd does over MaxSessions. */
   readonly acceptSession?: (open: number) => boolean;
+  /** A bastion: what becomes of a connection that is to be forwarded; default: refused. */
+  readonly forward?: () => void;
   /** Default: runs the line with /bin/sh, as sshd does with a login shell. */
   readonly exec?: (channel: ServerChannel, command: string) => void;
 }
@@ -86,6 +88,7 @@ export class FakeSshServer implements AsyncDisposable {
     });
     connection.on('ready', () => {
       this.logins += 1;
+      connection.on('tcpip', (_accept, reject) => (options.forward ?? reject)());
       connection.on('session', (accept, reject) => {
         if (options.acceptSession?.(this.sessions) === false) reject();
         else this.#session(accept(), options);

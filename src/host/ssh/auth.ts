@@ -2,24 +2,22 @@
 import {
   type AnyAuthMethod,
   type AuthHandlerMiddleware,
-  BaseAgent,
-  type IdentityCallback,
   type KeyboardInteractiveAuthMethod,
   type ParsedKey,
-  createAgent,
 } from 'ssh2';
 import { BkeError } from '../../lib/errors.ts';
 import { listed } from '../../lib/text.ts';
-import { toError } from '../../lib/thrown.ts';
+import { type UserAgent, agentError, openAgent } from './agent.ts';
 import { loadPrivateKey } from './private-key.ts';
+import { type Question, asksNewPassword, asksPassword, questionsOf } from './questions.ts';
 import { type SshOptions, type SshTarget, placeOf, readSecret } from './target.ts';
 
-/** sshd drops the connection at the sixth failure by default (MaxAuthTries); one is left for a key file and one for the password. */
-const mostAgentKeys = 4;
+/** sshd drops the connection at the sixth failure by default (MaxAuthTries). */
+const mostTries = 6;
 
 interface Credentials {
   readonly key?: ParsedKey | undefined;
-  readonly agent?: BaseAgent | undefined;
+  readonly agent?: UserAgent | undefined;
   readonly password?: string | undefined;
 }
 
@@ -28,34 +26,43 @@ export class Login {
   readonly #target: SshTarget;
   readonly #credentials: Credentials;
   readonly #tried = new Set<string>();
-  readonly #prepared: readonly string[];
-  readonly #notes: string[];
+  readonly #notes: string[] = [];
+  #onRefusal: (error: BkeError) => void = () => undefined;
   #offered: readonly string[] = [];
   #greeted = false;
   #partial = false;
 
-  private constructor(target: SshTarget, credentials: Credentials, notes: string[]) {
+  private constructor(target: SshTarget, credentials: Credentials) {
     this.#target = target;
     this.#credentials = credentials;
-    this.#prepared = notes;
-    this.#notes = [...notes];
+    const { problem, leftOut = 0, fingerprints = [] } = credentials.agent ?? {};
+    if (problem !== undefined) this.#notes.push(problem);
+    if (leftOut > 0) {
+      const all = fingerprints.length + leftOut;
+      this.#notes.push(`only the first ${fingerprints.length} of ${all} keys of the SSH agent were tried`);
+    }
   }
 
-  /** Reads key file and agent before anything is dialled, so that a bad key costs no login attempt. */
+  /**
+   * Reads key file and agent before anything is dialled, so that a bad key costs no login attempt.
+   * @throws BkeError BKE_SSH_AGENT where the agent is the only way in and of no use; see loadPrivateKey.
+   */
   static async prepare(target: SshTarget, options: SshOptions): Promise<Login> {
-    const { privateKey, agentSocket, password } = target.auth;
-    const notes: string[] = [];
-    const credentials: Credentials = {
-      key: privateKey === undefined ? undefined : await loadPrivateKey(target, privateKey, options),
-      agent: agentSocket === undefined ? undefined : await openAgent(agentSocket, notes),
-      password: await readSecret(password),
-    };
-    return new Login(target, credentials, notes);
+    const { privateKey, agentSocket } = target.auth;
+    const key = privateKey === undefined ? undefined : await loadPrivateKey(target, privateKey, options);
+    const password = await readSecret(target.auth.password);
+    const others = [key, password].filter((credential) => credential !== undefined).length;
+    const agent = agentSocket === undefined ? undefined : await openAgent(agentSocket, mostTries - others);
+    // With another credential an agent that is of no use is a note.
+    if (agent?.problem !== undefined && others === 0) throw agentError(target, agent.problem);
+    return new Login(target, { key, agent, password });
   }
 
-  /** The same credentials for another attempt. */
-  again(): Login {
-    return new Login(this.#target, this.#credentials, [...this.#prepared]);
+  /** The same credentials for another attempt. @param onRefusal called where bke will not answer what the server asks. */
+  again(onRefusal: (error: BkeError) => void): Login {
+    const login = new Login(this.#target, this.#credentials);
+    login.#onRefusal = onRefusal;
+    return login;
   }
 
   /** Also what sudo gets where it has no password of its own. */
@@ -80,28 +87,37 @@ export class Login {
     (next as (method: AnyAuthMethod | false) => void)(this.#nextMethod(left));
   };
 
-  #nextMethod(offered: readonly string[]): AnyAuthMethod | false {
-    const username = this.#target.user;
-    const { key, agent, password } = this.#credentials;
-    if (offered.includes('publickey')) {
-      if (key !== undefined && this.#first('key')) return { type: 'publickey', username, key: asKeyText(key) };
-      if (agent !== undefined && this.#first('agent')) return { type: 'agent', username, agent };
-    }
-    return password !== undefined && this.#nextPasswordMethod(offered, password);
+  /** The agent could not sign with one of its keys: refused by its owner, or the device is not plugged in. */
+  noteAgent(error: Error): void {
+    this.#notes.push(`the SSH agent: ${error.message}`);
   }
 
-  #nextPasswordMethod(offered: readonly string[], password: string): AnyAuthMethod | false {
+  #nextMethod(offered: readonly string[]): AnyAuthMethod | false {
     const username = this.#target.user;
-    if (offered.includes('password') && this.#first('password')) return { type: 'password', username, password };
-    // The same password a second time by another method would be a second failed login in the host's books.
-    if (
-      offered.includes('keyboard-interactive') &&
-      !this.#tried.has('password') &&
-      this.#first('keyboard-interactive')
-    ) {
-      return { type: 'keyboard-interactive', username, prompt: this.#answerer(password) };
+    const { key, agent } = this.#credentials;
+    if (offered.includes('publickey')) {
+      if (key !== undefined && this.#first('key')) return { type: 'publickey', username, key: asKeyText(key) };
+      if (agent?.agent !== undefined && this.#first('agent')) return { type: 'agent', username, agent: agent.agent };
     }
+    return this.#nextPasswordMethod(offered);
+  }
+
+  #nextPasswordMethod(offered: readonly string[]): AnyAuthMethod | false {
+    const username = this.#target.user;
+    const { password } = this.#credentials;
+    if (password !== undefined && offered.includes('password') && this.#first('password'))
+      return { type: 'password', username, password };
+    if (offered.includes('keyboard-interactive') && this.#mayBeAsked(password) && this.#first('keyboard-interactive'))
+      return { type: 'keyboard-interactive', username, prompt: this.#answerer(password) };
     return false;
+  }
+
+  /**
+   * The same password a second time by another method would be a second failed login in the host's books, unless the first was accepted.
+   * A second step after a key is asked for even without a password, to name what the server wants.
+   */
+  #mayBeAsked(password: string | undefined): boolean {
+    return this.#partial || (password !== undefined && !this.#tried.has('password'));
   }
 
   #first(method: string): boolean {
@@ -110,18 +126,40 @@ export class Login {
     return true;
   }
 
-  #answerer(password: string) {
+  #answerer(password: string | undefined) {
     let answered = false;
-    return (...[, , , prompts, finish]: Parameters<KeyboardInteractiveAuthMethod['prompt']>): void => {
-      if (prompts.length === 1 && !answered) {
+    return (...[, instructions, , prompts, finish]: Parameters<KeyboardInteractiveAuthMethod['prompt']>): void => {
+      const questions = questionsOf(prompts);
+      if (password !== undefined && !answered && asksPassword(questions)) {
         answered = true;
         finish([password]);
-        return;
-      }
-      const asked = prompts.map(({ prompt }) => JSON.stringify(prompt.trim())).join(', ');
-      this.#notes.push(`the server asked for more than a password: ${asked}`);
-      finish(prompts.map(() => ''));
+      } else this.#onRefusal(this.#refusal(questions, instructions.trim()));
     };
+  }
+
+  /** Nothing is answered then, so that the host counts no wrong code. */
+  #refusal(questions: readonly Question[], instructions: string): BkeError {
+    const { name } = this.#target;
+    const asked = listed(questions.map(({ prompt }) => JSON.stringify(prompt)));
+    const expired = asksNewPassword(questions);
+    const why = expired
+      ? 'the password has expired, the server asks for a new one'
+      : `the server asks for what bke cannot answer: ${asked}`;
+    return new BkeError('BKE_SSH_AUTH', `cannot log in to ${name} (${placeOf(this.#target)}): ${why}`, {
+      host: name,
+      details: [...this.#notes, ...(instructions === '' ? [] : [`the server said: ${JSON.stringify(instructions)}`])],
+      hint: expired ? `Log in by hand and change it: ${this.#byHand()}` : this.#secondFactorHint(),
+    });
+  }
+
+  #secondFactorHint(): string {
+    const { user } = this.#target;
+    return `bke answers password prompts only, no one-time codes. Let ${user} log in by key alone from this machine (Match block with AuthenticationMethods publickey in the sshd_config there), or use another account.`;
+  }
+
+  #byHand(): string {
+    const { user, address, port } = this.#target;
+    return `ssh -p ${port} ${user}@${address}`;
   }
 
   /** @param reason what the server or the library said. */
@@ -146,13 +184,17 @@ export class Login {
   }
 
   #hint(user: string): string {
-    const hasPassword = this.#credentials.password !== undefined;
-    const hasKey = this.#credentials.key !== undefined;
-    if (!hasPassword && !this.#offered.includes('publickey'))
-      return 'The host wants a password: give ssh.passwordFile.';
-    if (!hasPassword && !hasKey) return 'Give ssh.privateKeyFile, or ssh.passwordFile where the host allows passwords.';
-    const keyPart = hasKey ? ` The public key must be in ~/.ssh/authorized_keys of ${user}.` : '';
-    return `Check user name, password and key of ${this.#target.name}; try by hand: ssh -p ${this.#target.port} ${user}@${this.#target.address}.${keyPart}`;
+    const { key, agent, password } = this.#credentials;
+    const field = this.#target.field ?? 'ssh';
+    if (password === undefined && !this.#offered.includes('publickey'))
+      return `The host wants a password: give ${field}.passwordFile.`;
+    const publicKeys = `~/.ssh/authorized_keys of ${user}`;
+    if (agent?.agent !== undefined && password === undefined)
+      return `One of the agent's keys (ssh-add -L) must be in ${publicKeys}: ${listed(agent.fingerprints)}.`;
+    if (password === undefined && key === undefined)
+      return `Give ${field}.privateKeyFile, or ${field}.passwordFile where the host allows passwords.`;
+    const keyPart = key === undefined ? '' : ` The public key must be in ${publicKeys}.`;
+    return `Check user name, password and key of ${this.#target.name}; try by hand: ${this.#byHand()}.${keyPart}`;
   }
 }
 
@@ -166,53 +208,4 @@ function said(reason: Error): string[] {
 function asKeyText(key: ParsedKey): Buffer {
   // oxlint-disable-next-line no-unsafe-type-assertion -- see above
   return key as unknown as Buffer;
-}
-
-type Identities = NonNullable<Parameters<IdentityCallback>[1]>;
-
-/** The user's agent with as many keys as a server lets one try; an agent that does not answer is a note, not an end: there may be a password. */
-async function openAgent(socket: string, notes: string[]): Promise<BaseAgent | undefined> {
-  const agent = createAgent(socket);
-  try {
-    const keys = await withTimeout(identitiesOf(agent), 5000);
-    if (keys.length === 0) notes.push(`the SSH agent at ${socket} holds no key (ssh-add)`);
-    if (keys.length > mostAgentKeys)
-      notes.push(`only the first ${mostAgentKeys} of ${keys.length} keys of the SSH agent were tried`);
-    return keys.length === 0 ? undefined : new LimitedAgent(agent, keys.slice(0, mostAgentKeys));
-  } catch (error) {
-    notes.push(`the SSH agent at ${socket} does not answer: ${toError(error).message}`);
-    return undefined;
-  }
-}
-
-class LimitedAgent extends BaseAgent {
-  readonly #keys: Identities;
-  override readonly sign: BaseAgent['sign'];
-
-  constructor(agent: BaseAgent, keys: Identities) {
-    super();
-    this.#keys = keys;
-    this.sign = agent.sign.bind(agent);
-  }
-
-  override getIdentities(done: (error: Error | undefined, keys?: Identities) => void): void {
-    done(undefined, this.#keys);
-  }
-}
-
-function identitiesOf(agent: BaseAgent): Promise<Identities> {
-  return new Promise((resolve, reject) => {
-    agent.getIdentities((error, keys) => {
-      if (error) reject(error);
-      else resolve(keys ?? []);
-    });
-  });
-}
-
-async function withTimeout<T>(work: Promise<T>, ms: number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${ms / 1000} s`)), ms);
-  });
-  return Promise.race([work, late]).finally(() => clearTimeout(timer));
 }

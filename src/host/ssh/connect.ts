@@ -2,13 +2,15 @@
 import type { Duplex } from 'node:stream';
 import { BkeError } from '../../lib/errors.ts';
 import { retry } from '../../lib/retry.ts';
-import { errorField, toError } from '../../lib/thrown.ts';
+import { errorField } from '../../lib/thrown.ts';
 import { Login } from './auth.ts';
 import { Connection } from './connection.ts';
 import { type Dialled, NetworkFault, OtherHostKey, cancelled, dial } from './dial.ts';
 import { type HostTrust, loadTrust } from './host-trust.ts';
+import { SharedLogins } from './shared-logins.ts';
 import { SshHost } from './ssh-host.ts';
 import { type AcceptedKey, type HostKey, type SshOptions, type SshTarget, placeOf, readSecret } from './target.ts';
+import { type BastionLogin, Way } from './way.ts';
 
 const attempts = 8;
 
@@ -21,21 +23,22 @@ export async function connect(target: SshTarget, options: SshOptions = {}): Prom
   return new SshHost(connection, hostKey, newHostKeys);
 }
 
-interface LoggedIn {
-  readonly connection: Connection;
-  readonly client: Dialled['client'];
+interface LoggedIn extends BastionLogin {
   readonly hostKey: HostKey;
-  readonly newHostKeys: readonly AcceptedKey[];
 }
 
+const bastions = new SharedLogins<LoggedIn>(login);
+
 async function login(target: SshTarget, options: SshOptions): Promise<LoggedIn> {
+  const end = performance.now() + deadlineOf(options);
   const trust = await loadTrust(target);
   const credentials = await Login.prepare(target, options);
   const sudoPassword = await readSecret(target.sudo?.password);
-  const bastion = target.bastion === undefined ? undefined : await login(target.bastion, options);
-  const openStream = bastion === undefined ? undefined : (): Promise<Duplex> => forward(bastion.client, target);
+  const way = target.bastion === undefined ? undefined : new Way(target, target.bastion, options, bastions);
   try {
-    const dialled = await dialAgain({ target, trust, credentials, options, openStream });
+    await way?.lease();
+    const left = { ...options, deadlineMs: way === undefined ? deadlineOf(options) : deadlineLeft(options, end) };
+    const dialled = await dialAgain({ target, trust, credentials, options: left, openStream: way?.open });
     const connection = new Connection({
       client: dialled.client,
       target,
@@ -43,15 +46,30 @@ async function login(target: SshTarget, options: SshOptions): Promise<LoggedIn> 
       loginPassword: credentials.password,
       sudoPassword,
       again: async () => (await login(target, { ...options, signal: undefined })).connection,
-      closeBelow: async () => bastion?.connection.close(),
+      below: way,
     });
-    const accepted = dialled.newKey ? [{ target, key: dialled.hostKey }] : [];
-    const newHostKeys = [...(bastion?.newHostKeys ?? []), ...accepted];
-    return { connection, client: dialled.client, hostKey: dialled.hostKey, newHostKeys };
+    return { connection, client: dialled.client, hostKey: dialled.hostKey, newHostKeys: newKeys(way, target, dialled) };
   } catch (error) {
-    await bastion?.connection.close();
+    await way?.release();
     throw error;
   }
+}
+
+function newKeys(way: Way | undefined, target: SshTarget, { newKey, hostKey }: Dialled): AcceptedKey[] {
+  return [...(way?.newHostKeys ?? []), ...(newKey ? [{ target, key: hostKey }] : [])];
+}
+
+function connectTimeoutOf(options: SshOptions): number {
+  return options.connectTimeoutMs ?? 15_000;
+}
+
+function deadlineOf(options: SshOptions): number {
+  return options.deadlineMs ?? 45_000;
+}
+
+/** What the bastions took is gone, but a host behind them gets one attempt of its own. */
+function deadlineLeft(options: SshOptions, end: number): number {
+  return Math.max(end - performance.now(), Math.min(connectTimeoutOf(options), deadlineOf(options)));
 }
 
 interface Dialling {
@@ -69,11 +87,11 @@ async function dialAgain(dialling: Dialling): Promise<Dialled> {
     return await retry(
       (attempt, remainingMs) => {
         tried = attempt;
-        return dialTypes(dialling, Math.min(options.connectTimeoutMs ?? 15_000, remainingMs));
+        return dialTypes(dialling, Math.min(connectTimeoutOf(options), remainingMs));
       },
       {
         attempts,
-        deadlineMs: options.deadlineMs ?? 45_000,
+        deadlineMs: deadlineOf(options),
         pauseMs: 300,
         longestMs: 5000,
         signal: options.signal,
@@ -92,8 +110,7 @@ async function dialTypes(dialling: Dialling, timeoutMs: number): Promise<Dialled
   let first: BkeError | undefined;
   for (;;) {
     try {
-      const { credentials, ...request } = dialling;
-      return await dial({ ...request, login: credentials.again(), timeoutMs, withoutTypes });
+      return await dial({ ...dialling, timeoutMs, withoutTypes });
     } catch (error) {
       if (error instanceof OtherHostKey) {
         first ??= error.error;
@@ -124,47 +141,13 @@ function unreachable(target: SshTarget, fault: NetworkFault, tried: number): Bke
 }
 
 function unreachableHint(target: SshTarget, message: string): string {
+  const { address, port, bastion } = target;
+  const seen = bastion === undefined ? '' : `Seen from ${bastion.name}: `;
   if (message.includes('ENOTFOUND') || message.includes('EAI_AGAIN'))
-    return `The name ${target.address} does not resolve: use an address, or mend DNS or /etc/hosts.`;
-  if (message.includes('ECONNREFUSED'))
-    return `The host is up, but nothing listens on port ${target.port}: is sshd running there, is ssh.port right?`;
+    return `The name ${address} does not resolve: use an address, or mend DNS or /etc/hosts.`;
+  if (/ECONNREFUSED|Connection refused/.test(message))
+    return `${seen}The host is up, but nothing listens on port ${port}: is sshd running there, is ${target.field ?? 'ssh'}.port right?`;
   if (/before handshake|ECONNRESET/.test(message))
     return 'sshd closes connections before the login: too many at once (MaxStartups), or the address is blocked there.';
-  return `Is the host on, is the address right, does a firewall let port ${target.port} through?`;
-}
-
-/** RFC 4254 5.1 */
-const administrativelyProhibited = 1;
-
-async function forward(client: Dialled['client'], target: SshTarget): Promise<Duplex> {
-  return new Promise((resolve, reject) => {
-    const done = (error: (Error & { reason?: unknown }) | undefined, stream: Duplex): void => {
-      if (error === undefined) resolve(stream);
-      else reject(forwardError(error, target));
-    };
-    try {
-      client.forwardOut('127.0.0.1', 0, target.address, target.port, done);
-    } catch (error) {
-      reject(forwardError(toError(error), target));
-    }
-  });
-}
-
-function forwardError(error: Error & { reason?: unknown }, target: SshTarget): Error {
-  const bastion = target.bastion?.address ?? 'the bastion';
-  const reason = error.message.replace('(SSH) Channel open failure: ', '');
-  if (error.reason !== administrativelyProhibited) {
-    return new NetworkFault(`the bastion ${bastion} has no way to ${target.address} port ${target.port}: ${reason}`, {
-      cause: error,
-    });
-  }
-  return new BkeError(
-    'BKE_SSH_BASTION',
-    `the bastion ${bastion} forbids connections to ${target.address} port ${target.port}: ${reason}`,
-    {
-      host: target.name,
-      hint: 'Set AllowTcpForwarding yes (or local) for the user in its sshd_config, and look for PermitOpen.',
-      cause: error,
-    },
-  );
+  return `${seen}Is the host on, is the address right, does a firewall let port ${port} through?`;
 }

@@ -17,8 +17,14 @@ export interface ConnectionParts {
   readonly sudoPassword: string | undefined;
   /** Another login on the same host, for the case that this one has no channel left. */
   again(): Promise<Connection>;
-  /** Closes what this connection goes through. */
-  closeBelow(): Promise<void>;
+  /** The bastion this connection goes through. */
+  readonly below?: Below | undefined;
+}
+
+interface Below {
+  readonly connection: Connection | undefined;
+  /** Others may still go through it. */
+  release(): Promise<void>;
 }
 
 export class Connection {
@@ -45,6 +51,15 @@ export class Connection {
 
   get target(): SshTarget {
     return this.#parts.target;
+  }
+
+  /** Nothing goes through any more. */
+  get lost(): boolean {
+    return this.#lost.signal.aborted;
+  }
+
+  get lossMessage(): string {
+    return this.lost ? toError(this.#lost.signal.reason).message : '';
   }
 
   /** One program. Where sudo is needed the first one goes alone, and its denial is everybody's: the host counts wrong passwords. */
@@ -77,7 +92,7 @@ export class Connection {
       await closed;
       clearTimeout(timer);
     }
-    await this.#parts.closeBelow();
+    await this.#parts.below?.release();
   }
 
   async #askSudoPassword(): Promise<string | undefined> {
@@ -146,16 +161,28 @@ export class Connection {
   }
 
   #onClose(cause: Error | undefined): void {
-    const { target } = this.#parts;
+    const { target, below } = this.#parts;
     const why = this.#closing ? 'bke closed it' : (cause?.message ?? 'the host closed it');
-    this.#lost.abort(
-      new BkeError('BKE_SSH_LOST', `the connection to ${target.name} broke: ${why}`, {
-        host: target.name,
-        hint: 'Check that the host is up, then run the same command again.',
-        ...(cause === undefined ? {} : { cause }),
-      }),
-    );
+    // A bastion tells of its end before what goes through it does.
+    const hop = below?.connection;
+    this.#lost.abort(hop?.lost === true ? lostBelow(target, hop) : lost(target, why, cause));
   }
+}
+
+function lost(target: SshTarget, why: string, cause: Error | undefined): BkeError {
+  return new BkeError('BKE_SSH_LOST', `the connection to ${target.name} broke: ${why}`, {
+    host: target.name,
+    hint: 'Check that the host is up, then run the same command again.',
+    ...(cause === undefined ? {} : { cause }),
+  });
+}
+
+function lostBelow(target: SshTarget, bastion: Connection): BkeError {
+  const message = `the connection to ${target.name} broke with the one to its bastion: ${bastion.lossMessage}`;
+  return new BkeError('BKE_SSH_LOST', message, {
+    host: target.name,
+    hint: `Check that ${bastion.target.name} is up, then run the same command again.`,
+  });
 }
 
 function isSudoError(error: unknown): error is BkeError {

@@ -32,7 +32,7 @@ const hostKeyAlgorithms: Readonly<Record<string, readonly ServerHostKeyAlgorithm
 export interface DialRequest {
   readonly target: SshTarget;
   readonly trust: HostTrust;
-  readonly login: Login;
+  readonly credentials: Login;
   readonly options: SshOptions;
   readonly timeoutMs: number;
   /** Types of host keys not to ask for (they were seen and do not match). */
@@ -74,6 +74,7 @@ export async function dial(request: DialRequest): Promise<Dialled> {
 
 class Attempt {
   readonly #request: DialRequest;
+  readonly #login: Login;
   readonly #client = new Client();
   readonly #done = Promise.withResolvers<Dialled>();
   #timer: NodeJS.Timeout | undefined;
@@ -82,9 +83,12 @@ class Attempt {
   #greeting = '';
   #hostKey: HostKey | undefined;
   #newKey = false;
+  /** A bastion may answer after the time was up. */
+  #over = false;
 
   constructor(request: DialRequest) {
     this.#request = request;
+    this.#login = request.credentials.again((refusal) => this.#fail(refusal));
   }
 
   async run(): Promise<Dialled> {
@@ -100,15 +104,20 @@ class Attempt {
       this.#client.destroy();
       throw error;
     } finally {
+      this.#over = true;
       clearTimeout(this.#timer);
       signal?.removeEventListener('abort', onAbort);
     }
   }
 
   async #begin(): Promise<void> {
-    const { target, login, options } = this.#request;
+    const { target, options } = this.#request;
     try {
       const sock = await this.#openStream();
+      if (this.#over) {
+        sock.destroy();
+        return;
+      }
       this.#stage = 'agreeing on keys';
       this.#listen();
       this.#client.connect({
@@ -122,7 +131,7 @@ class Attempt {
         hostVerifier: (blob: Buffer, verify: (trusted: boolean) => void) => void this.#verify(blob, verify),
         authHandler: (...next) => {
           this.#stage = 'logging in';
-          login.handler(...next);
+          this.#login.handler(...next);
         },
       });
       // After connect() has paused the stream, so that this listener only looks on.
@@ -153,11 +162,12 @@ class Attempt {
     this.#client.on('ready', () => this.#ready());
     this.#client.on('error', (error) => {
       // The agent could not sign with one key: the next one or the password may do.
-      if (errorField(error, 'level') !== 'agent') this.#fail(this.#explain(error));
+      if (errorField(error, 'level') === 'agent') this.#login.noteAgent(error);
+      else this.#fail(this.#explain(error));
     });
     this.#client.on('close', () => this.#fail(this.#explain(new Error('the host closed the connection'))));
     this.#client.on('change password', () => {
-      this.#fail(this.#request.login.failure(new Error('the password has expired and must be changed first')));
+      this.#fail(this.#login.failure(new Error('the password has expired and must be changed first')));
     });
   }
 
@@ -200,11 +210,12 @@ class Attempt {
 
   #armTimer(): void {
     const { timeoutMs, target } = this.#request;
+    const through = target.bastion === undefined ? '' : ` through ${target.bastion.name}`;
     this.#timer = setTimeout(() => {
       this.#fail(
         this.#explain(
           new Error(
-            `no answer from ${target.address} port ${target.port} within ${Math.round(timeoutMs / 100) / 10} s while ${this.#stage}`,
+            `no answer from ${target.address} port ${target.port}${through} within ${Math.round(timeoutMs / 100) / 10} s while ${this.#stage}`,
           ),
         ),
       );
@@ -213,7 +224,7 @@ class Attempt {
 
   /** What the library reports, as what it means. The first cause wins: what follows is only the connection going down. */
   #explain(error: Error): Error {
-    const { login } = this.#request;
+    const login = this.#login;
     const level = errorField(error, 'level');
     if (level === 'client-authentication') return login.failure(error);
     // A number is the reason of a disconnect message: the server itself said why.

@@ -14,13 +14,15 @@ export interface SshPrivateKey {
 interface SshAuth {
   readonly password?: Secret | undefined;
   readonly privateKey?: SshPrivateKey | undefined;
-  /** Path of the agent's socket (SSH_AUTH_SOCK). */
+  /** Path of the user's agent's socket (SSH_AUTH_SOCK); empty where the agent is asked for and that is not set. */
   readonly agentSocket?: string | undefined;
 }
 
 export interface SshTarget {
   /** As the user wrote it; goes into every message. */
   readonly name: string;
+  /** Where it stands in the host's entry of cluster.yaml, for hints: `ssh` (default), `ssh.bastion`, `ssh.bastion.bastion`, … */
+  readonly field?: string | undefined;
   /** Address or DNS name. */
   readonly address: string;
   readonly port: number;

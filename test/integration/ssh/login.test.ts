@@ -1,5 +1,5 @@
 // Logging in to a real sshd: host keys first, then each credential once, and the true cause when it fails.
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -220,6 +220,21 @@ describe('credentials', () => {
     expect(await failedLogins(sshd)).toHaveLength(1);
   });
 
+  test('an expired password is named, not changed and not answered twice', async () => {
+    await using sshd = await TestSshd.start({
+      config: ['PasswordAuthentication no', 'KbdInteractiveAuthentication yes'],
+    });
+    using account = new TestAccount({ password: 'right-4711' });
+    execFileSync('chage', ['-d', '0', account.name]);
+    const login = connect(sshd.target({ user: account.name, auth: { password: 'right-4711' } }));
+    await expect(login).rejects.toMatchObject({
+      code: 'BKE_SSH_AUTH',
+      message: expect.stringContaining('the password has expired, the server asks for a new one'),
+      hint: expect.stringContaining(`ssh -p ${sshd.port} ${account.name}@127.0.0.1`),
+    });
+    expect(await failedLogins(sshd)).toEqual([]);
+  });
+
   test('a key and then a password, where the server asks for both', async () => {
     await using sshd = await TestSshd.start({ config: ['AuthenticationMethods publickey,password'] });
     using account = new TestAccount({ password: 'right-4711', sudo: 'ALL=(ALL) NOPASSWD: ALL' });
@@ -229,6 +244,18 @@ describe('credentials', () => {
       code: 'BKE_SSH_AUTH',
       details: ['a first method was accepted, the server asks for a second one'],
     });
+    await using asking = await TestSshd.start({
+      config: ['AuthenticationMethods publickey,keyboard-interactive', 'KbdInteractiveAuthentication yes'],
+    });
+    const key = { file: join(asking.directory, 'root') };
+    const user = account.name;
+    await logsIn(asking.target({ user, auth: { privateKey: key, password: 'right-4711' } }));
+    // Without one, what the server wants next is named, and nothing is answered.
+    await expect(connect(asking.target({ user, auth: { privateKey: key } }))).rejects.toMatchObject({
+      code: 'BKE_SSH_AUTH',
+      message: expect.stringContaining('the server asks for what bke cannot answer: "Password:"'),
+    });
+    expect(await failedLogins(asking)).toEqual([]);
   });
 
   test('no method that fits costs no attempt', async () => {
@@ -239,36 +266,6 @@ describe('credentials', () => {
     });
     await expect(connect(sshd.target({ auth: {} }))).rejects.toMatchObject({ code: 'BKE_SSH_AUTH' });
     expect(await failedLogins(sshd)).toEqual([]);
-  });
-
-  test('an SSH agent logs in; one with too many keys leaves room for the password; a dead one is a note', async () => {
-    await using sshd = await TestSshd.start();
-    const socket = join(directory, 'agent');
-    const agent = spawn('ssh-agent', ['-D', '-a', socket], { stdio: 'ignore' });
-    try {
-      await waitFor(() => statSync(socket, { throwIfNoEntry: false }) !== undefined);
-      const add = (file: string): Buffer =>
-        execFileSync('ssh-add', ['-q', file], { env: { ...process.env, SSH_AUTH_SOCK: socket }, stdio: 'pipe' });
-      add(join(sshd.directory, 'root'));
-      await logsIn(sshd.target({ auth: { agentSocket: socket } }));
-      execFileSync('ssh-add', ['-q', '-D'], { env: { ...process.env, SSH_AUTH_SOCK: socket }, stdio: 'pipe' });
-      for (let index = 0; index < 9; index += 1) {
-        makeKey(join(directory, `other-${index}`), 'ed25519');
-        add(join(directory, `other-${index}`));
-      }
-      using account = new TestAccount({ password: 'right-4711', sudo: 'ALL=(ALL) NOPASSWD: ALL' });
-      await logsIn(sshd.target({ user: account.name, auth: { agentSocket: socket, password: 'right-4711' } }));
-      await expect(connect(sshd.target({ user: account.name, auth: { agentSocket: socket } }))).rejects.toMatchObject({
-        code: 'BKE_SSH_AUTH',
-        details: ['only the first 4 of 9 keys of the SSH agent were tried'],
-      });
-    } finally {
-      agent.kill();
-    }
-    await expect(connect(sshd.target({ auth: { agentSocket: join(directory, 'nobody') } }))).rejects.toMatchObject({
-      code: 'BKE_SSH_AUTH',
-      details: [expect.stringContaining('does not answer')],
-    });
   });
 });
 
@@ -342,58 +339,8 @@ describe('network faults', () => {
   });
 });
 
-describe('bastion', () => {
-  test('is logged in to first, with its own key checked', async () => {
-    await using jump = await TestSshd.start();
-    await using sshd = await TestSshd.start();
-    await logsIn(sshd.target({ bastion: jump.target({ name: 'jump' }) }));
-    expect(jump.log()).toContain('Accepted publickey');
-    await expect(connect(sshd.target({ bastion: jump.target({ name: 'jump', hostKeys: [] }) }))).rejects.toMatchObject({
-      code: 'BKE_HOST_KEY_UNKNOWN',
-      host: 'jump',
-    });
-    const host = await connect(sshd.target({ hostKeys: [], bastion: jump.target({ name: 'jump', hostKeys: [] }) }), {
-      acceptNew: true,
-    });
-    expect(host.newHostKeys.map(({ target, key }) => [target.name, key.fingerprint])).toEqual([
-      ['jump', jump.fingerprint()],
-      ['w1', sshd.fingerprint()],
-    ]);
-    await host.close();
-    await waitFor(
-      () =>
-        jump
-          .log()
-          .split('\n')
-          .filter((line) => line.includes('Disconnected from')).length >= 2,
-    );
-  });
-
-  test('that forbids forwarding or finds nobody is named', async () => {
-    await using jump = await TestSshd.start({ config: ['AllowTcpForwarding no'] });
-    await using open = await TestSshd.start();
-    await using sshd = await TestSshd.start();
-    await expect(connect(sshd.target({ bastion: jump.target({ name: 'jump' }) }))).rejects.toMatchObject({
-      code: 'BKE_SSH_BASTION',
-      hint: expect.stringContaining('AllowTcpForwarding'),
-    });
-    const nobody = sshd.target({ port: await freePort(), bastion: open.target({ name: 'jump' }) });
-    await expect(connect(nobody, { deadlineMs: 1500 })).rejects.toMatchObject({
-      code: 'BKE_SSH_UNREACHABLE',
-      message: expect.stringContaining('the bastion 127.0.0.1 has no way'),
-    });
-  });
-});
-
 function portOf(server: ReturnType<typeof createServer>): number {
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('no port');
   return address.port;
-}
-
-async function waitFor(condition: () => boolean): Promise<void> {
-  for (let tries = 0; !condition(); tries += 1) {
-    if (tries > 100) throw new Error('it did not come about within 5 s');
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
 }

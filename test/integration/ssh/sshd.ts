@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { SshTarget } from '../../../src/host/ssh/target.ts';
+import { aptGet } from '../../testbed/packages.ts';
 
 const sshdPath = '/usr/sbin/sshd';
 
@@ -21,8 +22,10 @@ export function ensurePackages(...packages: string[]): void {
   const missing = packages.filter((name) => !existsSync(programs[name] ?? `/usr/bin/${name}`));
   if (missing.length === 0) return;
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-  execFileSync('apt-get', ['update', '-qq'], { env, stdio: 'pipe' });
-  execFileSync('apt-get', ['install', '-y', '-qq', '--no-install-recommends', ...missing], { env, stdio: 'pipe' });
+  const [program, ...words] = aptGet;
+  execFileSync(program, [...words, 'update', '-qq'], { env, stdio: 'pipe' });
+  const install = ['install', '-y', '-qq', '--no-install-recommends', ...missing];
+  execFileSync(program, [...words, ...install], { env, stdio: 'pipe' });
 }
 
 export interface SshdOptions {
@@ -98,6 +101,11 @@ export class TestSshd implements AsyncDisposable {
     };
   }
 
+  /** Ends the connections, while the server goes on listening. */
+  cut(): void {
+    execFileSync('pkill', ['-KILL', '-P', String(this.pid)]);
+  }
+
   /** Lets the files of this server stay, for one that comes after it. */
   async stop(): Promise<void> {
     if (this.#child.exitCode !== null) return;
@@ -135,6 +143,13 @@ export async function freePort(): Promise<number> {
   await new Promise((resolve) => server.close(resolve));
   if (address === null || typeof address === 'string') throw new Error('no port');
   return address.port;
+}
+
+export async function waitFor(condition: () => boolean): Promise<void> {
+  for (let tries = 0; !condition(); tries += 1) {
+    if (tries > 100) throw new Error('it did not come about within 5 s');
+    await pause(50);
+  }
 }
 
 export interface AccountOptions {

@@ -122,9 +122,37 @@ describe('a server that refuses', () => {
     });
     await expect(connect(server.target(), quick)).rejects.toMatchObject({
       code: 'BKE_SSH_AUTH',
-      details: ['the server asked for more than a password: "Verification code:"'],
+      message: expect.stringContaining('the server asks for what bke cannot answer: "Verification code:"'),
     });
-    expect(answers).toEqual([['CANARY-7391'], ['']]);
+    expect(answers).toEqual([['CANARY-7391']]);
+  });
+
+  test.each([
+    [[{ prompt: '(root@h) Verification code: ', echo: false }], '"Verification code:"'],
+    [
+      [
+        { prompt: 'Password: ', echo: false },
+        { prompt: 'Token\u001B[2J: ', echo: true },
+      ],
+      String.raw`"Password:" and "Token\u001b[2J:"`,
+    ],
+  ])('a question that is not for a password (%#) is named and not answered', async (prompts, named) => {
+    const answers: string[][] = [];
+    await using server = await FakeSshServer.start({
+      authenticate: (context) => {
+        if (context.method === 'keyboard-interactive') {
+          context.prompt(prompts, 'Second step', 'Look at your phone', (given) => answers.push(given));
+        } else context.reject(['keyboard-interactive']);
+      },
+    });
+    await expect(connect(server.target(), quick)).rejects.toMatchObject({
+      code: 'BKE_SSH_AUTH',
+      message: expect.stringContaining(`the server asks for what bke cannot answer: ${named}`),
+      details: ['the server said: "Look at your phone"'],
+      hint: expect.stringContaining('no one-time codes'),
+    });
+    expect(answers).toEqual([]);
+    expect(server.attempts).toEqual(['none', 'keyboard-interactive']);
   });
 
   rootTest('a channel now and then: everything succeeds, one after the other', async () => {
