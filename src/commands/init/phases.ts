@@ -1,10 +1,12 @@
 // Everything `bke init` does, phase after phase, and in whose scope of the ledger each is.
 import type { NodeSettings } from '../../config/node-settings.ts';
 import type { Scope } from '../../host/changes/change.ts';
+import { hostPort } from '../../lib/address.ts';
 import type { Phase } from '../../operations/operation.ts';
 import type { BootstrapCluster, BootstrapPlan } from '../../tasks/bootstrap-cluster/bootstrap-cluster.ts';
 import { k3sBootstrap } from '../../tasks/bootstrap-cluster/k3s/k3s.ts';
 import { kubeadmBootstrap } from '../../tasks/bootstrap-cluster/kubeadm/kubeadm.ts';
+import type { SitePlan } from '../../tasks/cluster-api/installation.ts';
 import { managementPhases } from '../../tasks/cluster-api/phases.ts';
 import { registriesOf } from '../../tasks/services/content.ts';
 import { dataPaths, serviceUrls } from '../../tasks/services/layout.ts';
@@ -45,9 +47,16 @@ export function initWork(plan: InitPlan): InitWork {
     platform: plan.platform,
     filesDir: bootstrapPlan.filesDir,
     bkeVersion: plan.bke.version,
+    site: sitePlan(plan, services.siteCa),
     now: plan.clock,
   });
   return { phases: [...before, ...cluster.install(), ...management], cluster };
+}
+
+function sitePlan({ settings: { domain, hostIP, ports } }: InitPlan, ca: () => string): SitePlan {
+  const { registry, files, charts } = ports;
+  const servers = [`https://${hostPort(hostIP, ports.kubernetes)}`];
+  return { domain, hostIP, ports: { registry, files, charts }, ca, servers };
 }
 
 /** kubeadm asks some of bke's questions again: who left them out means kubeadm's too. */

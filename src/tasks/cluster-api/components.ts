@@ -32,6 +32,17 @@ export interface Components {
   readonly inventory: readonly KubeObject[];
 }
 
+/** Files of assets/crds. */
+export const ownDefinitions = [
+  'bkeclusters.infrastructure.cluster.x-k8s.io',
+  'bkeclustertemplates.infrastructure.cluster.x-k8s.io',
+  'bkehosts.bke.io',
+  'bkemachines.infrastructure.cluster.x-k8s.io',
+  'bkemachinetemplates.infrastructure.cluster.x-k8s.io',
+  'bkeoperations.bke.io',
+  'hostcommands.bke.io',
+] as const;
+
 const mostBytes = 16 * 1024 * 1024;
 
 /**
@@ -83,16 +94,20 @@ async function loadProvider(
 ): Promise<ProviderComponents> {
   const version = providerVersion(source, provider);
   if (version === undefined) throw missing(provider.file ?? provider.name);
-  const text =
-    provider.file === undefined
-      ? (await readAsset('assets/provider/components.yaml')).toString()
-      : await readArtifact(host, source, provider.file);
+  const text = provider.file === undefined ? await ownManifest() : await readArtifact(host, source, provider.file);
   const values = provider.file === undefined ? { BKE_IMAGE: `${provider.image}:${version}` } : {};
   return {
     provider,
     version,
     objects: parseManifests(substituteVariables(provider.name, text, values), provider.name),
   };
+}
+
+/** bke's own definitions are made of its schemas, so that they are no part of the components' file. */
+async function ownManifest(): Promise<string> {
+  const names = ['provider/components', ...ownDefinitions.map((name) => `crds/${name}`)];
+  const texts = await Promise.all(names.map(async (name) => (await readAsset(`assets/${name}.yaml`)).toString()));
+  return texts.join('\n---\n');
 }
 
 async function readArtifact(host: Pick<Host, 'files'>, source: ComponentSource, name: string): Promise<string> {

@@ -1,9 +1,11 @@
 // The work of installing the management, piece by piece; each looks first and says whether it changed anything.
+import { type Site, siteObject } from '../../cluster/site.ts';
 import type { Host } from '../../host/host.ts';
 import { applyAll } from '../../kube/apply.ts';
 import type { KubeClient, KubeObject, ListOptions, ObjectKey, ResourceKind } from '../../kube/client.ts';
 import type { TaskScope } from '../task.ts';
 import { fieldManager, pendingOf } from './apply.ts';
+import { clustersNamespaceObjects } from './clusters-namespace.ts';
 import { type CertificateOptions, reconcileCertificates } from './certificates.ts';
 import {
   type Components,
@@ -12,15 +14,27 @@ import {
   type ProviderComponents,
   renderComponents,
 } from './components.ts';
+import { connectionByKubeconfig } from './connect.ts';
 import { inventoryObject } from './inventory.ts';
 import { ensureManagementCa, hasManagementCa, readManagementCa } from './management-ca.ts';
 import { clustersNamespace, type Provider } from './providers.ts';
 import { hasRelease, putRelease, releaseObject } from './release-object.ts';
 import { toBase64 } from './tls-secret.ts';
 
+/** What hosts are told of the site. */
+export interface SitePlan extends Omit<Site, 'ca' | 'serverCa'> {
+  /** PEM of the site CA, as an earlier step made it; asked while a step runs. */
+  readonly ca: () => string;
+}
+
 export interface InstallationPlan extends ComponentSource {
+  /** Path of the administrator's kubeconfig on this host. */
+  readonly kubeconfig: string;
+  readonly site: SitePlan;
   readonly now: () => Date;
 }
+
+const siteWords = 'the settings of the site';
 
 /** `client` is undefined in a dry run where there is no cluster yet. */
 export interface Work {
@@ -42,8 +56,8 @@ export class Installation {
     const components = await this.#load(work.scope.host);
     // Without a CA, which comes later: a Namespace has none.
     const all = renderComponents(components, this.#plan, '').flatMap(({ objects }) => objects);
-    const clusters = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: clustersNamespace } };
-    await applyObjects(work, 'namespaces', [...all.filter(({ kind }) => kind === 'Namespace'), clusters]);
+    const namespaces = all.filter(({ kind }) => kind === 'Namespace');
+    await applyObjects(work, 'namespaces', [...namespaces, ...clustersNamespaceObjects(clustersNamespace)]);
   }
 
   async certificates({ scope, client }: Work): Promise<void> {
@@ -74,6 +88,17 @@ export class Installation {
     if (client !== undefined && (await hasRelease(client, object))) return;
     const what = `put the catalogue of ${catalogue.name} ${catalogue.version} into the cluster`;
     await scope.act(what, () => putRelease(needed(client), object));
+  }
+
+  async site(work: Work): Promise<void> {
+    const { scope, client } = work;
+    if (scope.dryRun && client === undefined) {
+      await scope.act(`apply ${siteWords}`, async () => true);
+      return;
+    }
+    const { kubeconfig, site } = this.#plan;
+    const { ca = [] } = await connectionByKubeconfig(scope.host, kubeconfig);
+    await applyObjects(work, siteWords, [siteObject({ ...site, ca: site.ca(), serverCa: ca.join('\n') })]);
   }
 
   /** With its entry in the inventory. */

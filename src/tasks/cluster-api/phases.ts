@@ -6,7 +6,7 @@ import type { BootstrapCluster } from '../bootstrap-cluster/bootstrap-cluster.ts
 import type { TaskScope } from '../task.ts';
 import { hasComponents } from './components.ts';
 import { type Connect, connectByKubeconfig, withClient } from './connect.ts';
-import { Installation, type Work } from './installation.ts';
+import { Installation, type SitePlan, type Work } from './installation.ts';
 import { providers } from './providers.ts';
 import { waitForProvider, waitForWebhook } from './waits.ts';
 
@@ -22,6 +22,7 @@ export interface ManagementPlan {
   readonly filesDir: string;
   /** Version of this bke: its image in the catalogue is the provider. */
   readonly bkeVersion: string;
+  readonly site: SitePlan;
   readonly now: () => Date;
 }
 
@@ -42,7 +43,8 @@ export function managementPhases(
   plan: ManagementPlan,
   connect: Connect = connectByKubeconfig(plan.cluster.kubeconfig),
 ): readonly Phase<TaskScope>[] {
-  const installation = new Installation(plan);
+  const { kubeconfig } = plan.cluster;
+  const installation = new Installation({ ...plan, kubeconfig });
   const step = (name: string, title: string, timeoutMs: number, work: (work: Work) => Promise<void>) => ({
     name: `management/${name}`,
     title,
@@ -60,12 +62,13 @@ export function managementPhases(
     put('namespaces', 'Namespaces', (work) => installation.namespaces(work)),
     put('certificates', 'Management CA and certificates of the webhooks', (work) => installation.certificates(work)),
     put('catalogue', 'Catalogue of the release', (work) => installation.catalogue(work)),
+    put('site', 'Settings of the site', (work) => installation.site(work)),
     put('inventory', "clusterctl's inventory", (work) => installation.inventory(work)),
     ...providers.map((provider) =>
       put(provider.name, `Components of ${provider.title}`, (work) => installation.provider(work, provider)),
     ),
   ];
-  const kubectl = `kubectl --kubeconfig ${plan.cluster.kubeconfig}`;
+  const kubectl = `kubectl --kubeconfig ${kubeconfig}`;
   const proof = [
     ...providers.map((provider) =>
       step(`${provider.name}-ready`, `${provider.title} runs`, startMs, ({ scope, client }) =>

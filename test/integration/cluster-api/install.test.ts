@@ -79,6 +79,13 @@ function phases(now: Date, { connect, catalogue = release.catalogue }: Changed =
     platform: 'linux/amd64' as const,
     filesDir: release.filesDir,
     bkeVersion: release.bkeVersion,
+    site: {
+      domain: 'deploy.bke.internal',
+      hostIP: '192.0.2.10',
+      ports: { registry: 40_443, files: 40_080, charts: 38_080 },
+      ca: () => '-----BEGIN CERTIFICATE-----',
+      servers: ['https://192.0.2.10:36443'],
+    },
     now: () => now,
   };
   const [install, proof] = managementPhases(plan, connect);

@@ -4,13 +4,16 @@ import { applyAll } from '../../../src/kube/apply.ts';
 import type { KubeClient, KubeObject } from '../../../src/kube/client.ts';
 import { parseManifests } from '../../../src/kube/manifests.ts';
 import { reconcileCertificates } from '../../../src/tasks/cluster-api/certificates.ts';
+import { clustersNamespaceObjects } from '../../../src/tasks/cluster-api/clusters-namespace.ts';
+import { ownDefinitions } from '../../../src/tasks/cluster-api/components.ts';
 import { injectCa } from '../../../src/tasks/cluster-api/inject-ca.ts';
 import { ensureManagementCa } from '../../../src/tasks/cluster-api/management-ca.ts';
-import { providers } from '../../../src/tasks/cluster-api/providers.ts';
+import { clustersNamespace, providers } from '../../../src/tasks/cluster-api/providers.ts';
 import { withLabels } from '../../../src/tasks/cluster-api/render.ts';
 import { clusterApiComponents } from '../../testbed/release/files.ts';
 
-const own = new URL('../../../assets/provider/components.yaml', import.meta.url);
+const assets = new URL('../../../assets/', import.meta.url);
+const own = ['provider/components', ...ownDefinitions.map((name) => `crds/${name}`)];
 
 /** All but what would run: no controller of the test cluster makes pods. */
 const kinds = [
@@ -26,15 +29,13 @@ const kinds = [
 ];
 
 export async function installManagement(client: KubeClient): Promise<void> {
-  const texts = [await readFile(own, 'utf8')];
+  const texts = await Promise.all(own.map((name) => readFile(new URL(`${name}.yaml`, assets), 'utf8')));
   for (const { file } of providers) {
     if (file !== undefined) texts.push(await readFile(await clusterApiComponents(file, {}), 'utf8'));
   }
   const objects = texts.flatMap((text) => parseManifests(text)).filter(({ kind }) => kinds.includes(kind));
-  await applyAll(client, objects.map(withInjection), {
-    fieldManager: 'test',
-    signal: AbortSignal.timeout(60_000),
-  });
+  const all = [...objects.map(withInjection), ...clustersNamespaceObjects(clustersNamespace)];
+  await applyAll(client, all, { fieldManager: 'test', signal: AbortSignal.timeout(60_000) });
   await ensureManagementCa(client, { now: new Date() });
   await reconcileCertificates(client, { now: new Date(), warn: () => undefined });
 }

@@ -13,11 +13,17 @@ import type { Image } from './table.ts';
 
 const root = path.join(import.meta.dirname, '../../..');
 
+/** The built bke. */
+export async function ownBinary({ arch = 'amd64' }: BuildOptions): Promise<{ file: string; version: string }> {
+  const file = path.join(root, `dist/bke-linux-${arch}`);
+  if (!(await exists(file))) throw new TestbedError(`${file} is not there: npm run build`);
+  const { version }: { version: string } = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8'));
+  return { file, version };
+}
+
 /** Made again when the binary or a library of it changed. */
 export async function ownImage({ arch = 'amd64' }: BuildOptions = {}): Promise<Image> {
-  const binary = path.join(root, `dist/bke-linux-${arch}`);
-  if (!(await exists(binary))) throw new TestbedError(`${binary} is not there: npm run build`);
-  const { version }: { version: string } = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8'));
+  const { file: binary, version } = await ownBinary({ arch });
   const ref = bkeImageRef(version);
   const content = await bkeImage(binary, arch);
   const entry = { kind: 'images', name: `bke-${arch}`, recipe: { ref, content: await contentDigest(content) } };

@@ -6,6 +6,7 @@ import { stringify } from 'yaml';
 import { type BuildOptions, buildComponent } from '../builds/build.ts';
 import { defaultVersions } from '../builds/component.ts';
 import { cached } from '../cache.ts';
+import { ownBinary } from '../images/bke.ts';
 import { allImages, clusterApiNames, type Image, pauseImage, probeImage } from '../images/table.ts';
 import { type Chart, cniPluginsArchive, clusterApiComponents, containerdArchive, sampleChart } from './files.ts';
 
@@ -76,6 +77,7 @@ async function clusterFiles(options: BuildOptions): Promise<Artifact[]> {
     await program('etcd', 'etcdctl', options),
     await program('helm', 'helm', options),
     await program('clusterctl', 'clusterctl', options),
+    await ownProgram(options),
     fileArtifact({ name: 'flannel', version: versions.flannel, type: 'manifest', ...manifest }, options),
     fileArtifact({ name: 'clusterctl-crd', version: versions.clusterApi, type: 'manifest', ...inventory }, options),
   ];
@@ -90,15 +92,26 @@ async function clusterFiles(options: BuildOptions): Promise<Artifact[]> {
   return artifacts;
 }
 
+/** What agents are installed from. With its digest, so that another build makes another bundle. */
+async function ownProgram(options: BuildOptions): Promise<Artifact> {
+  const { file, version } = await ownBinary(options);
+  const about = fileArtifact({ name: 'bke', version, type: 'binary', file, fileName: 'bke' }, options);
+  return withDigest(about, file, options);
+}
+
 /** With its digest, so that another program at the same place makes another bundle. */
 async function k3sFiles({ k3s, ...options }: ReleaseOptions): Promise<Artifact[]> {
   if (k3s === undefined) return [];
   const { file, version } = k3s;
   const about = fileArtifact({ name: 'k3s', version, type: 'binary', file, fileName: 'k3s' }, options);
+  return [await withDigest(about, file, options)];
+}
+
+async function withDigest(about: Artifact, file: string, options: BuildOptions): Promise<Artifact> {
   const digest = createHash('sha256')
     .update(await readFile(file))
     .digest('hex');
-  return [{ ...about, sources: { [platformOf(options)]: { file, digest: `sha256:${digest}` } } }];
+  return { ...about, sources: { [platformOf(options)]: { file, digest: `sha256:${digest}` } } };
 }
 
 async function program(component: string, name: string, options: BuildOptions): Promise<Artifact> {
