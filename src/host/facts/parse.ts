@@ -152,7 +152,7 @@ function readServices(sections: Sections): object {
     traces: sections.all('trace').map((line) => ({ entries: Number(words(line)[0]), path: pair(line.trimStart())[1] })),
     selinux: {
       mode: selinuxModes[sections.one('selinux') ?? ''] ?? 'disabled',
-      policyPackage: policy?.startsWith('container-selinux-') === true ? policy : undefined,
+      policyPackage: policy,
     },
     apparmor: sections.one('apparmor') === 'Y',
     inputPolicy: input === 'accept' || input === 'drop' ? input : undefined,

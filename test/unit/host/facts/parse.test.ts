@@ -153,7 +153,7 @@ describe('systems', () => {
   test('SELinux, input policy, proxies, traces, bke', () => {
     const found = facts(
       'selinux:1',
-      'selinuxPolicy:container-selinux-2.229.0-1.el9.noarch',
+      'selinuxPolicy:container-selinux',
       'inputChain:	type filter hook input priority filter; policy drop;',
       'proxy:/etc/environment:http_proxy=http://***@p:3128',
       'trace:3 /etc/kubernetes',
@@ -164,7 +164,7 @@ describe('systems', () => {
       'process:812 containerd',
     );
     expect(found).toMatchObject({
-      selinux: { mode: 'enforcing', policyPackage: 'container-selinux-2.229.0-1.el9.noarch' },
+      selinux: { mode: 'enforcing', policyPackage: 'container-selinux' },
       inputPolicy: 'drop',
       clockSynchronized: true,
       proxies: [{ file: '/etc/environment', line: 'http_proxy=http://***@p:3128' }],
@@ -172,7 +172,7 @@ describe('systems', () => {
       bke: { path: '/usr/local/bin/bke', version: '0.1.0' },
       processes: [{ pid: 812, name: 'containerd' }],
     });
-    expect(facts('selinux:1', 'selinuxPolicy:package container-selinux is not installed').selinux).toEqual({
+    expect(facts('selinux:1').selinux).toEqual({
       mode: 'enforcing',
     });
   });
