@@ -9,7 +9,9 @@ export type OperationAction =
   | 'bundle.build'
   | 'bundle.verify'
   | 'bundle.load'
-  | 'host.check';
+  | 'host.check'
+  | 'host.command'
+  | 'agent.install';
 
 export type Outcome = 'done' | 'failed' | 'cancelled';
 

@@ -15,6 +15,7 @@ import { init } from '../commands/init/init.ts';
 import { operationList } from '../commands/operation/list.ts';
 import { operationShow } from '../commands/operation/show.ts';
 import { reset } from '../commands/reset/reset.ts';
+import { agentInstall, agentRun } from '../commands/roles/agent.ts';
 import { controllerRun } from '../commands/roles/controller.ts';
 import { serve } from '../commands/roles/serve.ts';
 import { start, stop } from '../commands/start-stop.ts';
@@ -41,6 +42,8 @@ export const commands: readonly Command[] = [
   bundleLoad,
   serve,
   controllerRun,
+  agentRun,
+  agentInstall,
   version,
   explain,
   completionCommand(everyCommand),

@@ -19,6 +19,8 @@ export interface HostOperation {
   /** Whose reset undoes what a phase changes. */
   readonly scopeOf: (phase: string) => Scope;
   readonly next: (outcome: Outcome) => readonly string[];
+  /** Temporary path that this bke was brought to. */
+  readonly binary?: string;
 }
 
 /** @throws BkeError BKE_LOCKED where another bke works on this host; what the operation failed with. */
@@ -30,7 +32,7 @@ export async function runOnThisHost(context: CommandContext, operation: HostOper
 export function openLedgerFor(
   context: CommandContext,
   host: Host,
-  run: { readonly operation: string; readonly command: string },
+  run: { readonly operation: string; readonly command: string; readonly binary?: string },
 ): Promise<Ledger> {
   return openLedger(host, { ...run, signal: context.signal, tell: (message) => context.note(message) });
 }
@@ -65,8 +67,9 @@ async function planOnThisHost(context: CommandContext, operation: HostOperation)
 
 async function changeThisHost(context: CommandContext, operation: HostOperation): Promise<OperationResult> {
   const id = newOperationId(operation.action, context.now());
-  const command = `bke ${operation.action}`;
-  const ledger = await openLedgerFor(context, operation.host, { operation: id, command });
+  const command = `bke ${operation.action.replaceAll('.', ' ')}`;
+  const brought = operation.binary === undefined ? {} : { binary: operation.binary };
+  const ledger = await openLedgerFor(context, operation.host, { operation: id, command, ...brought });
   noteOtherMachine(context, operation.host, ledger);
   try {
     const createScope = (binding: StepBinding): TaskScope =>

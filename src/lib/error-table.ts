@@ -276,6 +276,68 @@ export const errorTable = {
     explanation:
       "kubeadm ended with an error; its own last words are under the message. Lines with [ERROR Name] are its checks of the host: mend what they name, or, where you know better, name the check in spec.settings.kubeadm.ignorePreflightErrors. A control plane that does not become healthy shows in crictl ps -a and in its container's log (crictl logs ID). Run the same command again afterwards: it goes on with what was begun.",
   },
+  // --- bootstrap data of Cluster API
+  BKE_BOOTSTRAP_DATA_INVALID: {
+    exit: ExitCode.invalidInput,
+    title: 'The bootstrap data cannot be run',
+    explanation:
+      'Cluster API made instructions (cloud-config) for turning the host into a node, and something in them is nothing that bke does: a field or module of cloud-init that bke has no equal for, a template with more than values, or a value of a wrong form. bke refuses the whole rather than leave a part out, and has changed nothing. Each problem is listed with its line and field, never with a value, as the data holds keys. They come from the KubeadmConfigTemplate of the MachineDeployment or from the kubeadmConfigSpec of the KubeadmControlPlane: change it there. Disks (diskSetup, mounts) belong to the host and are set up before it becomes a node.',
+  },
+  // --- agent and its commands
+  BKE_AGENT_NOT_INSTALLED: {
+    exit: ExitCode.failed,
+    title: 'The agent of this host does not know its cluster',
+    explanation:
+      'What `bke agent install` writes is missing or damaged, so the agent cannot tell where its commands come from. The controller installs it again over SSH once the BKEHost has a login; its conditions tell why it could not.',
+  },
+  BKE_STEP_UNKNOWN: {
+    exit: ExitCode.invalidInput,
+    title: 'The agent knows no such task',
+    explanation:
+      'A HostCommand names a task that this agent does not have. Nothing of the command was run. Most likely controller and agent are of different releases: the agent tells its version with its heartbeat, and `bke init` with the newer bke brings all to one.',
+  },
+  BKE_STEP_INVALID: {
+    exit: ExitCode.invalidInput,
+    title: 'A step has parameters that the agent does not take',
+    explanation:
+      'Every field that is wrong is named, never with its value. Nothing of the command was run. Most likely controller and agent are of different releases.',
+  },
+  BKE_STEP_INTERRUPTED: {
+    exit: ExitCode.failed,
+    title: 'A step was begun again and again and never ended',
+    explanation:
+      'A step that was running when the agent or its host went down is begun again. This one was too often: it may be what brings them down. The journal of bke-agent.service on the host, and that of its kernel, tell more. Ask for the operation again once that is mended.',
+  },
+  BKE_COMMAND_REPEATED: {
+    exit: ExitCode.conflict,
+    title: 'The command was carried out before',
+    explanation:
+      'A host carries out each command once. This one was brought back, for example with a backup of the cluster. Nothing was done. Asking for the operation again writes a new command.',
+  },
+  BKE_COMMAND_STALE: {
+    exit: ExitCode.conflict,
+    title: 'The command is of a controller that leads no more',
+    explanation:
+      'The host has seen commands of a later leader. What a former one still writes is refused, so that two never steer one host. Nothing was done; the present leader writes its own commands.',
+  },
+  BKE_SHELL_NOT_ALLOWED: {
+    exit: ExitCode.invalidInput,
+    title: 'Commands of people are not allowed on this host',
+    explanation:
+      'Through the inbox of a host a command is run only where spec.allowShell of its BKEHost says so. Nothing was run. Set it, or use `bke host exec -f`, which goes over SSH.',
+  },
+  BKE_COLLECT_REFUSED: {
+    exit: ExitCode.invalidInput,
+    title: 'The file is not one that the agent hands out',
+    explanation:
+      'Through the inbox of a host only logs are read: files that really lie below /var/log or among the journals of bke. The message tells what is wrong with this one.',
+  },
+  BKE_INBOX_EMPTY: {
+    exit: ExitCode.failed,
+    title: "The Secret with a step's data is not there",
+    explanation:
+      'Bootstrap data comes to a host in the Secret inbox-<host>, which is deleted once the step is confirmed. The step needs it and it is gone, or was never made. The controller writes both anew.',
+  },
   // --- release, bundle, registry, file repository
   BKE_DISK_FULL: {
     exit: ExitCode.failed,

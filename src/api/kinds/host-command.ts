@@ -40,12 +40,23 @@ const stepStatus = z.object({
   attempt: int32,
   started: time.optional(),
   finished: time.optional(),
+  message: z.string().max(1024).optional().describe('What it does or waits for now.'),
+  result: anyMapping
+    .optional()
+    .describe('What it found out, as its task says; bounded by the agent, { omitted } where it was too much.'),
   error: errorReport.optional(),
 });
+export type HostCommandStep = z.infer<typeof stepStatus>;
 
 const status = z.object({
   commandID: z.string().max(64).optional().describe('Which command the steps are of.'),
   steps: listBy('id', z.array(stepStatus).max(64)).optional(),
 });
 
+export type HostCommandSpec = z.infer<typeof spec>;
+export type HostCommandStatus = z.infer<typeof status>;
+
+/** For who keeps them elsewhere than in a cluster. */
+export const hostCommandSpec = spec;
+export const hostCommandStep = stepStatus;
 export const hostCommand = z.object({ spec, status: status.optional() });

@@ -6,6 +6,7 @@ import { defaultStateDir, type LedgerResource, type LedgerView, readLedger } fro
 import { readHostState } from '../../host/state/state.ts';
 import { BkeError } from '../../lib/errors.ts';
 import type { Phase, Step } from '../../operations/operation.ts';
+import { throwIfAborted } from '../../operations/wait.ts';
 import { clearNetworkStep } from './clear-network.ts';
 import { endLeftoversStep, endPodsStep } from './end-pods.ts';
 import { finishStep, stateFolders } from './finish.ts';
@@ -104,6 +105,15 @@ const steps: readonly Step<ResetScope>[] = [
   secondLookStep,
   finishStep,
 ];
+
+/** All of them as one step of another operation, which bounds them. */
+export async function runResetSteps(scope: ResetScope): Promise<void> {
+  for (const step of steps) {
+    throwIfAborted(scope.signal);
+    scope.progress({ message: step.title });
+    await step.run(scope);
+  }
+}
 
 export function resetPhases(host: string): Phase<ResetScope>[] {
   return [{ id: 'reset', title: 'Reset', chains: [{ host, steps }], stopOnFailure: true }];
