@@ -1,29 +1,42 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
 // Three projects: unit (no root, no network), integration (real sshd, registry, API server), e2e (real hosts of the test bed).
+// Most of their time is waiting, so that more files run at once than there are cores; hosts need more of the machine and run in pairs.
 // Tests see the files of an ordinary host whatever the user's umask; what must hold under any umask is tested under several.
 process.umask(0o022);
 
 export default defineConfig({
   test: {
     projects: [
-      { test: { name: 'unit', include: ['test/unit/**/*.test.ts'], testTimeout: 15_000 } },
+      {
+        test: {
+          name: 'unit',
+          include: ['test/unit/**/*.test.ts'],
+          testTimeout: 15_000,
+          maxWorkers: Math.max(4, availableParallelism()),
+          sequence: { groupOrder: 0 },
+        },
+      },
       {
         test: {
           name: 'integration',
           include: ['test/integration/**/*.test.ts'],
           testTimeout: 120_000,
           hookTimeout: 120_000,
-          fileParallelism: false,
+          maxWorkers: 3,
+          sequence: { groupOrder: 1 },
         },
       },
       {
         test: {
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts'],
+          setupFiles: ['test/e2e/helpers/own-bed.ts'],
           testTimeout: 600_000,
           hookTimeout: 600_000,
-          fileParallelism: false,
+          maxWorkers: 2,
+          sequence: { groupOrder: 2 },
         },
       },
     ],

@@ -25,6 +25,9 @@ const packages: Record<string, string> = {
 
 const installLimit = 600;
 
+/** apt-get, one at a time: processes of test runs wait for each other instead of failing on its locks. */
+export const aptGet = ['flock', '--timeout', String(installLimit), '/run/lock/bke-test-packages', 'apt-get'] as const;
+
 /** Installs what is missing with apt-get; needs root only then. */
 export async function ensurePackages(): Promise<void> {
   const missing: string[] = [];
@@ -34,6 +37,6 @@ export async function ensurePackages(): Promise<void> {
   if (missing.length === 0) return;
   say(`installing ${missing.join(' ')}`);
   const env = { DEBIAN_FRONTEND: 'noninteractive' };
-  await run(['apt-get', 'update'], { env, timeout: installLimit });
-  await run(['apt-get', 'install', '-y', '--no-install-recommends', ...missing], { env, timeout: installLimit });
+  await run([...aptGet, 'update'], { env, timeout: installLimit });
+  await run([...aptGet, 'install', '-y', '--no-install-recommends', ...missing], { env, timeout: installLimit });
 }

@@ -17,15 +17,19 @@ export BKE_SANDBOX_REPOSITORY=$repository BKE_SANDBOX_MODULES=$(readlink -f "$re
 ( echo "$BASHPID" > "$group/cgroup.procs"
   exec unshare --mount --net --pid --fork --uts --ipc --cgroup --kill-child --propagation private bash -euc '
     work=/mnt; mount -t tmpfs -o size=2g sandbox $work
-    mkdir $work/upper $work/work $work/root
+    mkdir -p $work/upper $work/work $work/root $work/empty/etc $work/empty/var/log
+    # Copies of what tests beside this one write to (accounts come and go), since those in it compare every file there.
+    # A directory made anew on an overlay hides what lies below it in the next one, too.
+    mount -t overlay -o lowerdir=$work/empty,upperdir=$work/upper,workdir=$work/work overlay $work/root
+    rmdir $work/root/etc $work/root/var/log
+    mkdir $work/root/etc $work/root/var/log
+    umount $work/root
+    # What is gone before cp comes to it was there for a moment only.
+    cp -a /etc/. $work/upper/etc 2>/dev/null || true
+    cp -a /var/log/. $work/upper/var/log 2>/dev/null || true
+    rm -f $work/upper/etc/*.lock
     mount -t overlay -o lowerdir=/,upperdir=$work/upper,workdir=$work/work overlay $work/root
     root=$work/root
-    # Of its own: the tests that run beside this one write there, and those in it compare every file.
-    for shared in etc var/log; do
-      cp -a $root/$shared $root/.copy
-      rm -rf ${root:?}/$shared
-      mv $root/.copy $root/$shared
-    done
     mount -t proc proc $root/proc
     mount -t sysfs sysfs $root/sys
     mount -t tmpfs cgroup $root/sys/fs/cgroup
