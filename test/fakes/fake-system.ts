@@ -149,6 +149,7 @@ export class FakeSystem {
     const lines = [
       `LoadState=${unit.loaded === undefined ? 'not-found' : 'loaded'}`,
       `ActiveState=${unit.active}`,
+      `Result=${unit.active === 'failed' ? 'exit-code' : 'success'}`,
       `UnitFileState=${enabled}`,
       `NeedDaemonReload=${unit.loaded === file ? 'no' : 'yes'}`,
     ];

@@ -22,12 +22,16 @@ export interface InitContent {
   readonly loaded: boolean;
 }
 
-export interface ContentRequest {
-  readonly host: Host;
+interface Wanted {
+  /** Of the bundle; undefined: what was loaded before. */
   readonly path: string | undefined;
   readonly platform: Platform;
   readonly bootstrap: BootstrapChoice;
   readonly bkeVersion: string;
+}
+
+export interface ContentRequest extends Wanted {
+  readonly host: Host;
 }
 
 /** @throws BkeError BKE_BUNDLE_*, BKE_ARTIFACT_MISSING, and BKE_BUNDLE_NEEDED where there is neither a bundle nor anything loaded. */
@@ -62,7 +66,7 @@ function bundleNeeded(): BkeError {
 }
 
 /** @throws BkeError BKE_ARTIFACT_MISSING that lists everything this host would miss. */
-function refuseIncomplete({ bundle, catalogue }: ContentRecord, request: ContentRequest): void {
+export function refuseIncomplete({ bundle, catalogue }: ContentRecord, request: Wanted): void {
   const { path, platform, bootstrap } = request;
   const { cluster, others } = missingFor({ catalogue, platform }, request);
   const missing = [...new Set([...others, ...cluster])];
@@ -82,7 +86,7 @@ interface Missing {
   readonly others: readonly string[];
 }
 
-function missingFor(content: WantedContent, { bootstrap, bkeVersion }: ContentRequest): Missing {
+function missingFor(content: WantedContent, { bootstrap, bkeVersion }: Wanted): Missing {
   const services = missingForServices(content, bootstrap !== 'k3s');
   if (bootstrap === 'none') return { cluster: [], others: services };
   return {

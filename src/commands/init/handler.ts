@@ -1,15 +1,12 @@
 // The work of `bke init`: settings, bundle and checks first, then the question, then the phases.
 import { hostname } from 'node:os';
 import type { Host } from '../../host/host.ts';
-import { isBuiltBinary } from '../../lib/assets.ts';
 import type { CommandInput, CommandResult } from '../../lib/command.ts';
-import { BkeError } from '../../lib/errors.ts';
 import { type InputReader, readInput } from '../../lib/input.ts';
-import { bkeVersion } from '../../lib/version.ts';
 import type { Platform } from '../../release/platforms.ts';
-import type { ProgramArtifact } from '../../tasks/node/programs.ts';
 import type { CommandContext } from '../context.ts';
 import { runOnThisHost } from '../host-operation.ts';
+import { ownBinary } from '../own-binary.ts';
 import { requireRoot } from '../require-root.ts';
 import { type InitContent, openContent } from './content.ts';
 import { parameterLines } from './parameters.ts';
@@ -31,7 +28,7 @@ export async function runInit(context: CommandContext, input: CommandInput): Pro
 
 async function prepare(context: CommandContext, input: InputReader, host: Host): Promise<void> {
   const settings = await gatherSettings(context, input, host);
-  const bke = await ownBinary(host);
+  const bke = await ownBinary(host, 'bke init');
   const content = await openContent(context, input, {
     host,
     path: settings.bundle,
@@ -68,7 +65,7 @@ interface Prepared {
 
 async function apply(context: CommandContext, input: InputReader, prepared: Prepared): Promise<void> {
   const { host, settings, content } = prepared;
-  const { phases, cluster } = prepared.work;
+  const { phases, cluster, release } = prepared.work;
   const dryRun = input.flag('dryRun');
   context.note(settings.repeated ? 'bke init, again, with:' : 'bke init with:');
   for (const line of parameterLines({ settings, content, cluster })) context.note(line);
@@ -86,7 +83,7 @@ async function apply(context: CommandContext, input: InputReader, prepared: Prep
     next: () => [],
   });
   if (dryRun) return;
-  for (const line of summaryLines({ settings: settings.settings, cluster, changed: result.changed }))
+  for (const line of summaryLines({ settings: settings.settings, cluster, release, changed: result.changed }))
     context.note(line);
 }
 
@@ -96,17 +93,6 @@ function confirmed(context: CommandContext, input: InputReader): Promise<boolean
     yes: input.flag('yes'),
     rerun: `bke ${[...context.argv, '--yes'].join(' ')}`,
   });
-}
-
-/** The running bke as something to install. @throws BkeError BKE_BUILT_BINARY_NEEDED when run from source. */
-async function ownBinary(host: Host): Promise<ProgramArtifact> {
-  if (!(await isBuiltBinary())) {
-    throw new BkeError('BKE_BUILT_BINARY_NEEDED', 'bke init installs the running bke, and this one runs from source', {
-      hint: 'npm run build, then use dist/bke-linux-<arch>.',
-    });
-  }
-  const source = process.execPath;
-  return { name: 'bke', version: await bkeVersion(), type: 'binary', source, digest: await host.files.digest(source) };
 }
 
 /** Changes are made by the bke on the host itself, so its architecture is this process's. */

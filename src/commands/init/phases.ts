@@ -6,6 +6,7 @@ import type { Phase } from '../../operations/operation.ts';
 import type { BootstrapCluster, BootstrapPlan } from '../../tasks/bootstrap-cluster/bootstrap-cluster.ts';
 import { k3sBootstrap } from '../../tasks/bootstrap-cluster/k3s/k3s.ts';
 import { kubeadmBootstrap } from '../../tasks/bootstrap-cluster/kubeadm/kubeadm.ts';
+import type { ArtifactSource } from '../../tasks/cluster-api/artifacts.ts';
 import type { SitePlan } from '../../tasks/cluster-api/installation.ts';
 import { managementPhases } from '../../tasks/cluster-api/phases.ts';
 import { registriesOf } from '../../tasks/services/content.ts';
@@ -24,6 +25,8 @@ export interface InitWork {
   readonly phases: readonly Phase<TaskScope>[];
   /** undefined where there will be none. */
   readonly cluster: BootstrapCluster | undefined;
+  /** What the managers in it are made of. */
+  readonly release: ArtifactSource;
 }
 
 /** The services stay when the cluster goes: their phases are in another scope than all that follow. */
@@ -34,23 +37,22 @@ export function scopeOfPhase(phase: string): Scope {
 export function initWork(plan: InitPlan): InitWork {
   const services = servicesPhases(plan);
   const { bootstrap } = plan.settings;
+  const release = { catalogue: plan.content.catalogue, platform: plan.platform, bkeVersion: plan.bke.version };
   // K3s brings a container runtime of its own.
   const runtime = bootstrap === 'k3s' ? [] : runtimePhases(plan, services.siteCa);
   const before = [...services.phases, ...runtime];
-  if (bootstrap === 'none') return { phases: before, cluster: undefined };
+  if (bootstrap === 'none') return { phases: before, cluster: undefined, release };
   const bootstrapPlan = planOf(plan, services.siteCa);
   const cluster = bootstrap === 'k3s' ? k3sBootstrap(bootstrapPlan) : kubeadmBootstrap(bootstrapPlan);
   const management = managementPhases({
     host: plan.host,
     cluster,
-    catalogue: bootstrapPlan.catalogue,
-    platform: plan.platform,
+    ...release,
     filesDir: bootstrapPlan.filesDir,
-    bkeVersion: plan.bke.version,
     site: sitePlan(plan, services.siteCa),
     now: plan.clock,
   });
-  return { phases: [...before, ...cluster.install(), ...management], cluster };
+  return { phases: [...before, ...cluster.install(), ...management], cluster, release };
 }
 
 function sitePlan({ settings: { domain, hostIP, ports } }: InitPlan, ca: () => string): SitePlan {

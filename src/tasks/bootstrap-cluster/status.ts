@@ -8,9 +8,9 @@ import { hostPort } from '../../lib/address.ts';
 import { errorField, toError } from '../../lib/thrown.ts';
 import { managementStatus } from '../cluster-api/status.ts';
 import { directorySize, healthOf, type ServiceStatus, sinceOf } from '../services/status.ts';
-import { readUnitState } from '../services/unit-state.ts';
+import { readUnitState, type UnitState } from '../services/unit-state.ts';
 import type { BootstrapKind } from './bootstrap-cluster.ts';
-import { withCluster } from './client.ts';
+import { type Reach, reachBy } from './client.ts';
 import { k3sPaths, k3sUnit } from './k3s/paths.ts';
 import { kubeadmPaths, kubeletUnit } from './kubeadm/paths.ts';
 
@@ -29,17 +29,24 @@ const partsOf: Readonly<Record<BootstrapKind, Parts>> = {
 
 const askMs = 5000;
 
-/** Empty where there is to be none. Others than root, who may not read the kubeconfig, learn of the unit only. */
-export async function clusterStatus(host: Host, settings: BootstrapSettings): Promise<ServiceStatus[]> {
+/**
+ * Empty where there is to be none. Others than root, who may not read the kubeconfig, learn of the unit only.
+ * @param reachOf how a client comes about
+ */
+export async function clusterStatus(
+  host: Host,
+  settings: BootstrapSettings,
+  reachOf: (kubeconfig: string) => Reach = reachBy,
+): Promise<ServiceStatus[]> {
   const { bootstrap, hostIP, ports } = settings;
   if (bootstrap === 'none') return [];
   const parts = partsOf[bootstrap];
   const unit = await readUnitState(host, parts.unit);
   const dataBytes = await directorySize(host, parts.data);
-  const found = unit.active === 'active' ? await askCluster(host, parts) : undefined;
+  const found = unit.active === 'active' ? await askCluster(host, reachOf(parts.kubeconfig)) : undefined;
   const kubernetes: ServiceStatus = {
     name: 'kubernetes',
-    ...healthOf(unit, found?.trouble),
+    ...clusterHealth(unit, parts.unit, found?.trouble),
     unit: parts.unit,
     version: found?.version ?? 'unknown',
     address: `https://${hostPort(hostIP, ports.kubernetes)}`,
@@ -66,6 +73,16 @@ function healthOfPart(
   return trouble === undefined ? { state: 'healthy' } : { state: otherwise, reason: trouble };
 }
 
+/** bke start is for the local services: what else somebody stopped, init starts. */
+function clusterHealth(
+  unit: UnitState,
+  name: string,
+  trouble: string | undefined,
+): Pick<ServiceStatus, 'state' | 'reason'> {
+  const health = healthOf(unit, trouble);
+  return health.state === 'stopped' ? { state: 'stopped', reason: `bke init starts ${name}` } : health;
+}
+
 interface Found {
   readonly version?: string | undefined;
   readonly trouble?: string | undefined;
@@ -73,9 +90,9 @@ interface Found {
 }
 
 /** undefined where this account may not ask. */
-async function askCluster(host: Host, { kubeconfig }: Parts): Promise<Found | undefined> {
+async function askCluster(host: Host, reach: Reach): Promise<Found | undefined> {
   try {
-    return await withCluster(host, kubeconfig, async (client) => ({
+    return await reach(host, async (client) => ({
       version: textAt(await client.request('GET', '/version', { timeoutMs: askMs }), 'gitVersion'),
       trouble: await troubleOf(client),
       parts: [...(await nodesOf(client)), ...(await managersOf(client))],

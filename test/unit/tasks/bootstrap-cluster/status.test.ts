@@ -1,0 +1,83 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { BootstrapChoice } from '../../../../src/config/bootstrap.ts';
+import type { KubeObject } from '../../../../src/kube/client.ts';
+import { BkeError } from '../../../../src/lib/errors.ts';
+import { clusterStatus } from '../../../../src/tasks/bootstrap-cluster/status.ts';
+import { bootstrapSettings } from '../../../fakes/bootstrap-settings.ts';
+import { FakeCluster } from '../../../fakes/kube-client.ts';
+import { type TaskHost, taskHost } from '../../../fakes/task-host.ts';
+
+let machine: TaskHost;
+let cluster: FakeCluster;
+beforeEach(async () => {
+  machine = await taskHost();
+  cluster = new FakeCluster();
+});
+afterEach(() => machine.remove());
+
+const text = '[Service]\nExecStart=/x\n[Install]\nWantedBy=multi-user.target\n';
+const unit = (name: string, running: boolean): Promise<unknown> =>
+  machine.run(async (scope) => {
+    await scope.apply({ kind: 'unit', name, text, enabled: true, running });
+  });
+async function status(bootstrap: BootstrapChoice): Promise<string[]> {
+  const parts = await clusterStatus(
+    machine.host,
+    bootstrapSettings({ bootstrap }),
+    () => (_host, work) => work(cluster.client()),
+  );
+  return parts.map(({ name, state, address, reason }) =>
+    [name, state, address, reason].filter((part) => part !== undefined).join(' | '),
+  );
+}
+
+function node(status: string, message: string): KubeObject {
+  return {
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: { name: 'h1' },
+    status: {
+      conditions: [{ type: 'Ready', status, reason: 'KubeletNotReady', message }],
+      addresses: [{ type: 'InternalIP', address: '10.0.0.5' }],
+    },
+  };
+}
+
+describe('the state of a bootstrap cluster', () => {
+  it('is not told where there is to be none', async () => {
+    expect(await status('none')).toEqual([]);
+  });
+
+  it('is missing where init did not come as far, whatever makes it', async () => {
+    const address = 'https://10.0.0.5:36443 | it has no unit: run bke init again';
+    expect(await status('kubeadm')).toEqual([`kubernetes | missing | ${address}`]);
+    expect(await status('k3s')).toEqual([`kubernetes | missing | ${address}`]);
+  });
+
+  it('is stopped where somebody stopped the kubelet, with what starts it again', async () => {
+    await unit('kubelet.service', false);
+    expect(await status('kubeadm')).toEqual([
+      'kubernetes | stopped | https://10.0.0.5:36443 | bke init starts kubelet.service',
+    ]);
+  });
+
+  it('has each node and manager, with why it does not work', async () => {
+    await unit('k3s.service', true);
+    cluster.put(node('False', 'cni plugin not initialized'));
+    const lines = await status('k3s');
+    expect(lines.slice(0, 2)).toEqual([
+      'kubernetes | healthy | https://10.0.0.5:36443',
+      'node/h1 | unhealthy | 10.0.0.5 | KubeletNotReady: cni plugin not initialized',
+    ]);
+    expect(lines.slice(2)).toHaveLength(4);
+    expect(lines[2]).toBe('cluster-api | missing | namespace capi-system | it is not installed');
+  });
+
+  it('is unhealthy where the API server does not answer, in its words', async () => {
+    await unit('kubelet.service', true);
+    cluster.failure = new BkeError('BKE_KUBE_UNREACHABLE', 'no API server answers: ECONNREFUSED');
+    expect(await status('kubeadm')).toEqual([
+      'kubernetes | unhealthy | https://10.0.0.5:36443 | no API server answers: ECONNREFUSED',
+    ]);
+  });
+});
