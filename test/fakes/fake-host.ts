@@ -67,6 +67,11 @@ export class FakeHost implements Host {
     return new FakeHost(root);
   }
 
+  /** One that another process made: its files are there, its units and what else only memory holds are not. */
+  static open(root: string): FakeHost {
+    return new FakeHost(root);
+  }
+
   run(argv: readonly [string, ...string[]], options?: RunOptions): Promise<RunResult> {
     return this.system.run(argv, options);
   }

@@ -152,6 +152,7 @@ export class FakeSystem {
       `Result=${unit.active === 'failed' ? 'exit-code' : 'success'}`,
       `UnitFileState=${enabled}`,
       `NeedDaemonReload=${unit.loaded === file ? 'no' : 'yes'}`,
+      `MainPID=${unit.active === 'active' ? 4242 : 0}`,
     ];
     return { ...done, stdout: `${lines.join('\n')}\n` };
   }
