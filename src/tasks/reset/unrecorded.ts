@@ -7,6 +7,7 @@ import { isWithin } from '../../host/state/mounts.ts';
 import { unitFolder } from '../../host/systemd.ts';
 import { programsDir } from '../node/programs.ts';
 import { reservedPortsFile } from '../services/reserved-ports.ts';
+import { formerPrograms } from './former-program.ts';
 import { isMarked, markablePaths, namedPaths, ownFolders, runtimeUnit, wantedLink } from './own-paths.ts';
 import type { Left, ResetFlags } from './reset-plan.ts';
 import { runtimePaths, unprovenPlugins } from './unrecorded-runtime.ts';
@@ -163,12 +164,13 @@ export async function unrecordedOf(host: Host, ledger: LedgerView, options: Look
   const hosts = whole ? await openLines(host, resources) : [];
   const isDamaged = ledger.exists && ledger.damaged.length > 0;
   const byName = options.byName === true || isDamaged || marked.length + hosts.length > 0;
-  if (!byName) return { paths: [], unrecorded: { ...none, answered } };
+  const former = whole ? await formerPrograms(host) : [];
+  if (!byName) return { paths: former, unrecorded: { ...none, answered } };
   const proofs = marked.map(({ path }) => path);
   const user = whole ? await ownUser(host) : undefined;
   const unproven = await unprovenThings(host, resources, proofs);
   return {
-    paths: await pathsByName(host, flags, marked),
+    paths: [...former, ...(await pathsByName(host, flags, marked))],
     unrecorded: { byName, proofs, answered, hosts, user, unproven },
   };
 }

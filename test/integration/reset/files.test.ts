@@ -51,6 +51,22 @@ grep -q 'Nothing to do' /tmp/out && tell says yes`);
     expect(told, `${stdout}${stderr}`).toMatchObject({ rc1: '0', same: 'yes', says: 'yes' });
   });
 
+  it('takes what download.sh leaves beside the program, and no file that only has its name', async () => {
+    const { told, stdout, stderr } = await inSandbox(`cd /usr/local/bin
+{ head -c 100000 /dev/zero; printf 'chunks/bke.js'; head -c 100000 /dev/zero; } > bke.old; chmod 755 bke.old
+echo part > .bke-download.4711; echo part > .bke-download.4711.old; echo mine > .bke-download.mine
+reset
+tell left "$(echo $(ls -A | grep bke))"; grep -q 'the bke before this one' /tmp/out && tell says yes
+echo mine > bke.old
+reset
+tell mine "$(cat bke.old)"`);
+    expect(told, `${stdout}${stderr}`).toMatchObject({
+      left: '.bke-download.mine',
+      says: 'yes',
+      mine: 'mine',
+    });
+  });
+
   it("removes what is known as Kubernetes' and keeps every file of the user beside it", async () => {
     const { told, stderr } = await inSandbox(`${node}${users}
 reset
