@@ -86,10 +86,11 @@ function summaryLine(checked: Checked): string {
     [count('not ready'), 'not ready'],
     [count('failed'), 'could not be looked at'],
   ] as const;
+  const here = checked.found.findings.some(({ host, severity }) => host === undefined && severity === 'error');
   const told = parts.filter(([number]) => number > 0).map(([number, word]) => `${number} ${word}`);
   const { ignored } = checked;
   const left = ignored.length === 0 ? '' : `; left out: ${ignored.join(', ')}`;
-  return `${plural(rows.length, 'host')}: ${told.join(', ')}${left}.`;
+  return `${plural(rows.length, 'host')}: ${told.join(', ')}${here ? '; look at this machine too' : ''}${left}.`;
 }
 
 function failuresOf({ result }: Checked): Map<string, ErrorReport> {

@@ -45,19 +45,17 @@ function apart(subjects: readonly NamedSubject[]): HostFinding[] {
   if (odd.length === 0) return [];
   if (right.length * 2 <= clocks.length) return [disagreement(clocks)];
   return odd.map(({ host, offsetMs }) => ({
-    ...error(`the clock is ${difference(offsetMs - middle)} ${others(right, clocks)}`, hint),
+    ...error(`the clock is ${difference(offsetMs - middle)} ${thoseOf(right)}`, hint),
     host,
   }));
 }
 
 const hint = 'Set it (date -s), or let a time service keep it; bke sets clocks only where spec.ntp asks for it.';
 
-function others(right: readonly Clock[], clocks: readonly Clock[]): string {
-  const hosts = right.filter(({ host }) => host !== undefined);
-  if (hosts.length === right.length) return `those of ${plural(hosts.length, 'host')}, which agree`;
-  return right.length === 1 || hosts.length === 0
-    ? 'that of this machine'
-    : `the other ${clocks.length - 1 > right.length ? `${right.length} that agree` : `${right.length}`}`;
+function thoseOf(clocks: readonly Clock[]): string {
+  const hosts = clocks.filter(({ host }) => host !== undefined).length;
+  const told = plural(hosts, 'host');
+  return hosts === clocks.length ? `those of ${told}, which agree` : `those of this machine and ${told}, which agree`;
 }
 
 /** 10m00s behind; to the second, so that hosts that are equally wrong are told together. */

@@ -16,13 +16,17 @@ const nodeSpace: HostNeeds['space'] = [
 /** etcd's default quota. */
 const etcdSpace = { path: '/var/lib/etcd', bytes: 2 * gib, use: 'etcd' };
 
+export function nodeSpaceOf(controlPlane: boolean): HostNeeds['space'] {
+  return controlPlane ? [...nodeSpace, etcdSpace] : nodeSpace;
+}
+
 export function clusterHostNeeds(config: ClusterConfig, { name, nodeIP, roles }: HostConfig): HostNeeds {
   const controlPlane = roles.includes('control-plane');
   const vxlan = config.network.cni === 'flannel';
   const { failCgroupV1 } = config.settings.kubelet;
   return {
     ports: nodePorts(controlPlane ? bindPort(config) : undefined, vxlan),
-    space: controlPlane ? [...nodeSpace, etcdSpace] : nodeSpace,
+    space: nodeSpaceOf(controlPlane),
     tools: neededTools(true),
     reachable: [],
     setsTime: config.ntp !== undefined,

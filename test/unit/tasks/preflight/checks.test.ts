@@ -2,44 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { HostNeeds, KubernetesNeeds } from '../../../../src/tasks/preflight/check.ts';
 import type { Machine } from '../../../../src/tasks/preflight/machine.ts';
 import { checks, inspectHost, refuseFindings } from '../../../../src/tasks/preflight/run.ts';
+import { fitMachine as fit } from '../../../fakes/machine.ts';
 
-const fit: Machine = {
-  hostname: 'boot',
-  machineId: '0123456789abcdef0123456789abcdef',
-  bootId: 'aaaa',
-  container: false,
-  root: true,
-  architecture: 'amd64',
-  glibc: { kind: 'glibc', version: '2.36' },
-  glibcxx: '3.4.30',
-  systemd: { running: true, version: 252 },
-  cgroup: '2',
-  controllers: ['cpuset', 'cpu', 'io', 'memory', 'pids'],
-  kernel: '6.1.0',
-  modules: {},
-  cpus: 2,
-  memoryBytes: 4 * 1024 ** 3,
-  swap: [],
-  defaultRoute: true,
-  networks: [{ cidr: '10.0.0.5/24', what: 'the network of eth0' }],
-  now: new Date('2026-11-30T10:00:00Z'),
-  clock: { offsetMs: 0, uncertaintyMs: 1 },
-  timeServices: ['chronyd'],
-  clockSynchronized: true,
-  addresses: ['127.0.0.1', '10.0.0.5'],
-  nameservers: ['10.0.0.1'],
-  selinux: { mode: 'disabled' },
-  listeners: [],
-  free: new Map([
-    ['/data', { fileSystem: '/', bytes: 1000, readOnly: false }],
-    ['/usr/local', { fileSystem: '/', bytes: 1000, readOnly: false }],
-  ]),
-  missingTools: [],
-  directories: [{ path: '/', mode: 0o755, type: 'directory' }],
-  runtimes: [{ what: 'containerd.service (active)', ours: true }],
-  firewalls: [],
-  dropsInput: false,
-};
 const needs: HostNeeds = {
   ports: [{ port: 40_443, use: 'image registry' }],
   space: [
