@@ -8,8 +8,8 @@ have() { command -v "$1" >/dev/null; }
 if have timeout; then bound() { timeout 5 "$@"; }; else bound() { "$@"; }; fi
 
 say() { printf '%s:%s\n' "$1" "$2"; }
-# Lines of standard input, at most 500, each under the key.
-under() { head -n 500 | sed "s|^|$1:|"; }
+# Lines of standard input, at most 500, each under the key. The last one may lack its end, as in files written by hand: sed would glue it to what follows.
+under() { awk -v key="$1" 'NR > 500 { exit } { print key ":" $0 }'; }
 file() { [ -r "$2" ] && under "$1" <"$2"; }
 # The first line of a file; not by read, which takes byte after byte: some files of /proc/sys end after the first one then.
 first() {

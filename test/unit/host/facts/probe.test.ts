@@ -76,6 +76,15 @@ describe.each(shells)('under %s', (...shell) => {
     );
   });
 
+  test('keeps apart what follows a last line without its end', () => {
+    const [name = '', ...options] = shell;
+    const helpers = probe.slice(0, probe.indexOf('\nnow() {'));
+    const lines = `printf 'a:b\\nc\\\\d' | under first; say second e; seq 600 | under third`;
+    const output = execFileSync(name, [...options, '-c', `${helpers}\n${lines}`], { encoding: 'utf8' }).split('\n');
+    expect(output.slice(0, 4)).toEqual(['first:a:b', 'first:c\\d', 'second:e', 'third:1']);
+    expect(output.slice(-2)).toEqual(['third:500', '']);
+  });
+
   test('changes nothing', () => {
     const state = (): string =>
       ['/proc/modules', '/proc/mounts', '/proc/net/ip_tables_names', '/proc/sys/net/ipv4/ip_forward']
