@@ -21,7 +21,7 @@ const program = join(import.meta.dirname, 'agent-cli.ts');
 export interface AgentProcess {
   readonly pid: number;
   /** All that it wrote so far. */
-  log(): string;
+  readonly log: () => string;
   end(signal: 'SIGTERM' | 'SIGKILL'): Promise<number | string | null>;
 }
 
