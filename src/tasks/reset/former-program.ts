@@ -8,10 +8,10 @@ const part = /^\.bke-download\.\d+(?:\.old)?$/;
 const programMark = Buffer.from('chunks/bke.js');
 
 /** Where download.sh puts programs by default, and where this one runs from. */
-export const downloadFolders: readonly string[] = [...new Set(['/usr/local/bin', dirname(process.execPath)])];
+const folders: readonly string[] = [...new Set(['/usr/local/bin', dirname(process.execPath)])];
 
 /** A file that only has the name is somebody's own. */
-export async function formerPrograms(host: Host, folders: readonly string[] = downloadFolders): Promise<KnownPath[]> {
+export async function formerPrograms(host: Host): Promise<KnownPath[]> {
   const found: KnownPath[] = [];
   for (const folder of folders) {
     for (const name of await host.files.list(folder).catch(() => [])) {
