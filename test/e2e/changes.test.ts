@@ -7,6 +7,7 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeTar } from '../fakes/archives.ts';
 import { bundled } from '../fakes/bundled.ts';
+import { runCli } from '../fakes/cli.ts';
 import { diffScans, scanMachine, startHosts, stopHosts, type TestHost } from '../testbed/index.ts';
 
 /** Every seed with `npm run test:soak`, two of them else. */
@@ -39,6 +40,21 @@ beforeAll(async () => {
 afterAll(async () => {
   await stopHosts();
   await rm(folder, { recursive: true, force: true });
+});
+
+test('a check of the host over SSH looks at it and changes nothing', async () => {
+  const file = join(folder, 'cluster.yaml');
+  const fields = `name: changes, address: ${host.address}, roles: [control-plane, worker]`;
+  const ssh = `ssh: {privateKeyFile: ${host.privateKeyFile}, hostKeys: ["${host.hostKey.fingerprint}"]}`;
+  await writeFile(
+    file,
+    `apiVersion: bke.io/v1alpha1\nkind: Cluster\nmetadata: {name: looked-at}\nspec:\n  kubernetesVersion: v1.36.3\n  settings: {kubelet: {failCgroupV1: false}, ignoreChecks: [disk-space]}\n  hosts: [{${fields}, ${ssh}}]\n`,
+  );
+  const before = await scanMachine(host);
+  const { code, stdout, stderr } = await runCli(['host', 'check', '-f', file, '-o', 'json'], { env: { HOME: folder } });
+  expect(code, stderr).toBe(0);
+  expect(JSON.parse(stdout).items).toMatchObject([{ name: 'changes', state: 'ready', facts: { hostname: 'changes' } }]);
+  expect(diffScans(before, await scanMachine(host))).toEqual([]);
 });
 
 function script(verb: string, seed: number, dieAfterMs?: number): Promise<string> {
