@@ -1,87 +1,55 @@
 // `bke reset` on real hosts with systemd: an independent scan before bke came and after it went shows no difference.
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { diffScans, type Scan, scanMachine, stopHosts } from '../testbed/index.ts';
-import { type BkeHost, bkeHost, initOptions, outcome } from './helpers/bke-host.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { diffScans, stopHosts } from '../testbed/index.ts';
+import { outcome } from './helpers/bke-host.ts';
+import { type ResetHost, resetHost } from './helpers/reset-host.ts';
 
 const longestResetMs = 15_000;
-
-/** Numbers between 0 and 1, the same in every run. */
-function seeded(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state * 48_271) % 2_147_483_647;
-    return state / 2_147_483_647;
-  };
-}
 
 afterAll(() => stopHosts());
 
 describe('bke reset', () => {
-  let host: BkeHost;
-  let before: Scan;
+  let host: ResetHost;
 
   beforeAll(async () => {
-    host = await bkeHost('reset1');
-    before = await scanMachine(host);
+    host = await resetHost('reset1');
   });
 
-  const scan = async (): Promise<Scan> => {
-    // Any question about the clock starts this service, and it ends by itself half a minute later.
-    await host.exec('systemctl stop systemd-timedated');
-    return scanMachine(host);
-  };
-  const difference = async (): Promise<string[]> => diffScans(before, await scan());
-  const init = async (): Promise<void> => {
-    const result = await host.bke(`init ${initOptions} --yes`);
-    expect(result.exitCode, outcome(result)).toBe(0);
-  };
-  const reset = async (words = '--all --mount'): Promise<{ milliseconds: number; text: string }> => {
-    const began = Date.now();
-    const result = await host.bke(`reset ${words} --yes`);
-    expect(result.exitCode, outcome(result)).toBe(0);
-    return { milliseconds: Date.now() - began, text: result.stdout + result.stderr };
-  };
-  /** Ends a command with SIGKILL after a while; whether it was still running. */
-  const killed = async (words: string, seconds: number): Promise<boolean> => {
-    const script = `bke ${words} >/tmp/killed 2>&1 & pid=$!; sleep ${seconds.toFixed(2)}; kill -9 $pid 2>/dev/null && echo yes; wait; true`;
-    return (await host.output(script)).includes('yes');
-  };
-
   it('does nothing on a host that was never initialised', async () => {
-    const { text } = await reset();
+    const { text } = await host.reset();
     expect(text).toContain('Nothing to do');
-    expect(await difference()).toEqual([]);
+    expect(await host.difference()).toEqual([]);
   });
 
   it('gives an initialised host back as it was, in time, and the second time does nothing', async () => {
-    await init();
+    await host.init();
     const plan = await host.bke('reset --all --mount --dry-run');
     expect(plan.stdout).toContain('bke-registry.service');
-    const { milliseconds } = await reset();
+    const { milliseconds } = await host.reset();
     process.stderr.write(`reset of an initialised host: ${milliseconds} ms\n`);
-    expect(await difference()).toEqual([]);
+    expect(await host.difference()).toEqual([]);
     expect(milliseconds).toBeLessThan(longestResetMs);
-    expect((await reset()).text).toContain('Nothing to do');
-    expect(await difference()).toEqual([]);
+    expect((await host.reset()).text).toContain('Nothing to do');
+    expect(await host.difference()).toEqual([]);
   });
 
   it('works from the program that init installed, which it removes', async () => {
-    await init();
+    await host.init();
     const program = await host.output('ls /usr/local/libexec/bke/bke-*/bke');
     const result = await host.exec(`${program} reset --all --mount --yes`);
     expect(result.exitCode, outcome(result)).toBe(0);
-    expect(await difference()).toEqual([]);
+    expect(await host.difference()).toEqual([]);
   });
 
   it('leaves the services alone without --mount', async () => {
-    await init();
-    await reset('--all');
+    await host.init();
+    await host.reset('--all');
     expect(await host.output('systemctl is-active bke-registry bke-files; ls /var/lib/bke/services')).toContain(
       'active',
     );
     expect((await host.exec('systemctl is-active containerd')).stdout).not.toContain('active\n');
-    await reset();
-    expect(await difference()).toEqual([]);
+    await host.reset();
+    expect(await host.difference()).toEqual([]);
   });
 
   describe("with what is the user's", () => {
@@ -93,12 +61,12 @@ describe('bke reset', () => {
     afterAll(async () => {
       await host.exec(`iptables -D INPUT -p tcp --dport 22 -j ACCEPT; iptables -D INPUT -j MY-KUBE-RULES; iptables -X MY-KUBE-RULES
         rm -rf /srv/keep "/srv/my data" /root/.kube; nft delete table ip filter`);
-      expect(await difference()).toEqual([]);
+      expect(await host.difference()).toEqual([]);
     });
 
     it('takes away what pods leave and nothing else', async () => {
-      const user = await scan();
-      await init();
+      const user = await host.scan();
+      await host.init();
       await host.output(`cd /tmp; echo '{"metadata":{"name":"p","namespace":"default","uid":"u1","attempt":1},"linux":{"security_context":{"namespace_options":{"network":2}}}}' > pod.json
         crictl runp pod.json; rm pod.json
         v=/var/lib/kubelet/pods/u1/volumes; mkdir -p $v/a "$v/b c"; mount --bind /srv/keep $v/a; mount --bind /srv/keep $v/a; mount --bind "/srv/my data" "$v/b c"
@@ -106,15 +74,15 @@ describe('bke reset', () => {
         ip link add cni0 type bridge; ip link add flannel.1 type vxlan id 1 dstport 8472; ip netns add cni-1
         iptables -N KUBE-TEST; iptables -A INPUT -j KUBE-TEST; iptables -N cali-TEST; nft add table ip kube-proxy`);
       expect(await host.output('crictl pods -q | wc -l')).toMatch(/^1\s*$/);
-      const { milliseconds } = await reset();
+      const { milliseconds } = await host.reset();
       process.stderr.write(`reset with a pod: ${milliseconds} ms\n`);
-      expect(diffScans(user, await scan())).toEqual([]);
+      expect(diffScans(user, await host.scan())).toEqual([]);
       expect(await host.output('cat /srv/keep/c "/srv/my data/c"')).toMatch(/^canary\ncanary\s*$/);
     });
 
     it('leaves a container of another namespace running, with the runtime it needs, and finishes when it is gone', async () => {
-      const user = await scan();
-      await init();
+      const user = await host.scan();
+      await host.init();
       await host.output(`image=$(crictl images | awk '/pause/ {print $1 ":" $2}'); crictl pull $image >/dev/null
         ctr -n k8s.io images export /tmp/pause.tar $image; ctr -n mine images import /tmp/pause.tar; rm /tmp/pause.tar
         ctr -n mine run -d $image mine1 /pause`);
@@ -126,13 +94,13 @@ describe('bke reset', () => {
       await host.output(
         'ctr -n mine tasks kill -s KILL mine1; sleep 1; ctr -n mine containers delete mine1; ctr -n mine images rm $(ctr -n mine images ls -q); rmdir /sys/fs/cgroup/*/mine 2>/dev/null; true',
       );
-      await reset();
-      expect(diffScans(user, await scan())).toEqual([]);
+      await host.reset();
+      expect(diffScans(user, await host.scan())).toEqual([]);
     });
   });
 
   it('names a file that cannot be removed, and finishes once it can', async () => {
-    await init();
+    await host.init();
     const immutable = await host.exec('chattr +i /etc/bke/site-ca.crt');
     if (immutable.exitCode === 0) {
       const result = await host.bke('reset --all --mount --yes');
@@ -141,33 +109,7 @@ describe('bke reset', () => {
       expect(result.stderr).toContain('/etc/bke/site-ca.crt');
       await host.output('chattr -i /etc/bke/site-ca.crt');
     } else process.stderr.write(`this file system has no immutable flag (${immutable.stderr.trim()})\n`);
-    await reset();
-    expect(await difference()).toEqual([]);
-  });
-
-  describe('after a death', () => {
-    const random = seeded(20_261_130);
-
-    afterEach(async () => {
-      await reset();
-      expect(await difference()).toEqual([]);
-    });
-
-    it.each([1, 2, 3])('of init at a random moment (%i)', async () => {
-      const seconds = 0.3 + 8 * random();
-      process.stderr.write(
-        `init killed after ${seconds.toFixed(2)} s: ${await killed(`init ${initOptions} --yes`, seconds)}\n`,
-      );
-    });
-
-    it.each([1, 2, 3])('of reset at random moments (%i)', async () => {
-      await init();
-      for (let time = 0; time < 3; time += 1) {
-        const seconds = 0.2 + 3 * random();
-        process.stderr.write(
-          `reset killed after ${seconds.toFixed(2)} s: ${await killed('reset --all --mount --yes', seconds)}\n`,
-        );
-      }
-    });
+    await host.reset();
+    expect(await host.difference()).toEqual([]);
   });
 });
