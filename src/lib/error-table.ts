@@ -276,13 +276,6 @@ export const errorTable = {
     explanation:
       "kubeadm ended with an error; its own last words are under the message. Lines with [ERROR Name] are its checks of the host: mend what they name, or, where you know better, name the check in spec.settings.kubeadm.ignorePreflightErrors. A control plane that does not become healthy shows in crictl ps -a and in its container's log (crictl logs ID). Run the same command again afterwards: it goes on with what was begun.",
   },
-  // --- bootstrap data of Cluster API
-  BKE_BOOTSTRAP_DATA_INVALID: {
-    exit: ExitCode.invalidInput,
-    title: 'The bootstrap data cannot be run',
-    explanation:
-      'Cluster API made instructions (cloud-config) for turning the host into a node, and something in them is nothing that bke does: a field or module of cloud-init that bke has no equal for, a template with more than values, or a value of a wrong form. bke refuses the whole rather than leave a part out, and has changed nothing. Each problem is listed with its line and field, never with a value, as the data holds keys. They come from the KubeadmConfigTemplate of the MachineDeployment or from the kubeadmConfigSpec of the KubeadmControlPlane: change it there. Disks (diskSetup, mounts) belong to the host and are set up before it becomes a node.',
-  },
   // --- agent and its commands
   BKE_AGENT_NOT_INSTALLED: {
     exit: ExitCode.failed,
@@ -337,6 +330,31 @@ export const errorTable = {
     title: "The Secret with a step's data is not there",
     explanation:
       'Bootstrap data comes to a host in the Secret inbox-<host>, which is deleted once the step is confirmed. The step needs it and it is gone, or was never made. The controller writes both anew.',
+  },
+  // --- bootstrap data of Cluster API
+  BKE_BOOTSTRAP_DATA_INVALID: {
+    exit: ExitCode.invalidInput,
+    title: 'The bootstrap data cannot be run',
+    explanation:
+      'Cluster API made instructions (cloud-config) for turning the host into a node, and something in them is nothing that bke does: a field or module of cloud-init that bke has no equal for, a template with more than values, or a value of a wrong form. bke refuses the whole rather than leave a part out, and has changed nothing. Each problem is listed with its line and field, never with a value, as the data holds keys. They come from the KubeadmConfigTemplate of the MachineDeployment or from the kubeadmConfigSpec of the KubeadmControlPlane: change it there. Disks (diskSetup, mounts) belong to the host and are set up before it becomes a node.',
+  },
+  BKE_BOOTSTRAP_FAILED: {
+    exit: ExitCode.failed,
+    title: 'A host did not become a node',
+    explanation:
+      "The commands of Cluster API's bootstrap data ran, and the one file that tells their success (/run/cluster-api/bootstrap-success.complete) is not there, so kubeadm failed or a command before it did. The last lines are under the message; all of them are in /var/lib/bke/bootstrap/commands.log on the host. Lines with [ERROR Name] are kubeadm's checks of the host. The next attempt takes away what this one has left and begins anew with the same data. A join with an expired token cannot succeed: delete the Machine, and Cluster API makes a new one.",
+  },
+  BKE_TIME_SERVICE_MISSING: {
+    exit: ExitCode.failed,
+    title: 'No time service runs on a host',
+    explanation:
+      'The bootstrap data names time servers (ntp), and neither chrony nor systemd-timesyncd runs on the host. bke sets the servers of the service that is there and installs none, as packages come from the owner of the host. Install and start one, or leave ntp out.',
+  },
+  BKE_NODE_EXISTS: {
+    exit: ExitCode.conflict,
+    title: 'The host is a node already, made with other data',
+    explanation:
+      'The host was made a node before and has not been released since, and now other bootstrap data came for it. A node is never made over: delete its Machine, which releases and cleans the host, and let a new Machine claim it. Nothing was changed.',
   },
   // --- release, bundle, registry, file repository
   BKE_DISK_FULL: {

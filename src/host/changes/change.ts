@@ -28,7 +28,12 @@ export interface FileChange {
   readonly mode: number;
   readonly owner?: Owner;
   /** The ledger keeps the digest only, never the content. `source` is a path on the same host, copied by streaming. */
-  readonly content: { readonly text: string } | { readonly source: string; readonly digest: string };
+  readonly content:
+    | { readonly text: string }
+    | { readonly bytes: Uint8Array }
+    | { readonly source: string; readonly digest: string };
+  /** A unit of the system's own that reads it: where it runs it is restarted when the file changes, and when it is undone. */
+  readonly reader?: string;
 }
 
 export interface DirectoryChange {
@@ -68,10 +73,26 @@ export interface UnitChange {
   readonly restartKey?: string;
 }
 
-/** A system user with a group of the same name, no login shell, no home. */
+/** A system user with a group of the same name, no login shell, no home; or an account that people log in to. */
 export interface UserChange {
   readonly kind: 'user';
   readonly name: string;
+  /** An account that was there before bke stays as it is. */
+  readonly login?: LoginAccount;
+}
+
+export interface LoginAccount {
+  /** Only named: the directory is a change of its own. */
+  readonly home: string;
+  /** Default: the system's. */
+  readonly shell?: string;
+  readonly comment?: string;
+  /** Default: a group of the user's own name. Groups that are missing are made. */
+  readonly primaryGroup?: string;
+  readonly groups: readonly string[];
+  /** As /etc/shadow has it; the ledger does not keep it. */
+  readonly passwordHash?: string;
+  readonly passwordLocked: boolean;
 }
 
 /** A live kernel value; the file under /etc/sysctl.d that keeps it over a boot is a FileChange of its own. */

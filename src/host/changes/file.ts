@@ -4,7 +4,8 @@ import { digestOf, digesting } from '../../lib/digest.ts';
 import { BkeError } from '../../lib/errors.ts';
 import type { Host } from '../host.ts';
 import { findOwner, requireOwner } from './accounts.ts';
-import type { ChangeKind, ChangeRecord, FileChange, Observation } from './change.ts';
+import { trySystemctl } from '../systemd.ts';
+import type { ChangeKind, ChangeRecord, FileChange, Observation, UndoOutcome } from './change.ts';
 import {
   type FileState,
   fileState,
@@ -17,7 +18,9 @@ import {
 } from './file-state.ts';
 
 function digestWanted(change: FileChange): string {
-  return 'text' in change.content ? digestOf(change.content.text) : change.content.digest;
+  const { content } = change;
+  if ('text' in content) return digestOf(content.text);
+  return 'bytes' in content ? digestOf(content.bytes) : content.digest;
 }
 
 async function isWanted(host: Host, change: FileChange, now: FileState): Promise<boolean> {
@@ -42,6 +45,7 @@ async function observe(
 function contentOf(host: Host, change: FileChange) {
   const { content } = change;
   if ('text' in content) return content.text;
+  if ('bytes' in content) return content.bytes;
   const through = digesting(({ digest }) =>
     digest === content.digest
       ? undefined
@@ -56,6 +60,26 @@ async function apply(host: Host, change: FileChange): Promise<void> {
   await removeDrafts(host, change.path);
   const ids = await requireOwner(host, change.owner);
   await host.files.write(change.path, contentOf(host, change), { mode: change.mode, ...ids });
+  await restartReader(host, change);
+}
+
+const restartMs = 100_000;
+
+/** One that does not start again tells so itself, and keeps neither a change nor a reset from its end. */
+async function restartReader(host: Host, { reader }: FileChange): Promise<void> {
+  if (reader !== undefined) await trySystemctl(host, ['try-restart', '--', reader], restartMs);
+}
+
+async function undo(
+  host: Host,
+  record: ChangeRecord<FileChange, FileState>,
+  keeper: Parameters<typeof undoFile>[2],
+): Promise<UndoOutcome> {
+  const { first, last } = record;
+  const owned = { path: last.path, first, isOurs: (state: FileState) => isOurs(record, state) };
+  const outcome = await undoFile(host, owned, keeper);
+  if (outcome.result !== 'already') await restartReader(host, last);
+  return outcome;
 }
 
 function isOurs(record: ChangeRecord<FileChange, FileState>, state: FileState): boolean {
@@ -74,8 +98,10 @@ export const fileKind: ChangeKind<FileChange, FileState> = {
     const untouched = state.type === 'none' || isOurs(previous, state) || sameContent(state, previous.first);
     return untouched ? undefined : previous.last.path;
   },
+  // Where bke died between the file and the restart.
+  outdated: (change, previous) =>
+    change.reader !== undefined && previous !== undefined && previous.versions.at(-1)?.applied === undefined,
   apply,
   planUndo: ({ last, first }) => planUndoFile(`file ${last.path}`, first),
-  undo: (host, record, keeper) =>
-    undoFile(host, { path: record.last.path, first: record.first, isOurs: (state) => isOurs(record, state) }, keeper),
+  undo,
 };

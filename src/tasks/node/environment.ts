@@ -43,7 +43,7 @@ async function setKernelValues(scope: TaskScope): Promise<void> {
 }
 
 /** kubeadm looks the name up, and waits ten seconds for a name server where it finds nothing. What the host has for it already stays. */
-async function nameNode(scope: TaskScope, { nodeName, nodeIP }: EnvironmentParameters): Promise<void> {
+export async function nameNode(scope: TaskScope, { nodeName, nodeIP }: EnvironmentParameters): Promise<void> {
   const hosts = (await scope.host.files.read('/etc/hosts'))?.toString('latin1') ?? '';
   const others = hosts.split('\n').filter((line) => !line.includes('# bke: '));
   const named = others.some((line) => {

@@ -29,7 +29,8 @@ export async function checkHost(host: Host, version: string): Promise<void> {
   );
 }
 
-async function foundFiles(host: Host): Promise<string[]> {
+/** Files by which kubeadm's work is known, whoever ran it. */
+export async function foundFiles(host: Host): Promise<string[]> {
   const found: string[] = [];
   for (const path of [...manifestFiles, ...kubeconfigFiles, kubeadmPaths.pki]) {
     if ((await host.files.stat(path)) !== undefined) found.push(path);

@@ -1,0 +1,89 @@
+// Whether the node itself works after its bootstrap: the kubelet, and on a control plane its own API server.
+import { isUp, readUnit, startAnew } from '../../../host/systemd.ts';
+import type { Host } from '../../../host/host.ts';
+import { createKubeClient } from '../../../kube/create-client.ts';
+import { connectionFromKubeconfig } from '../../../kube/kubeconfig.ts';
+import { BkeError } from '../../../lib/errors.ts';
+import { toError } from '../../../lib/thrown.ts';
+import { kubeadmPaths } from '../../bootstrap-cluster/kubeadm/paths.ts';
+import { waitForApi } from '../../bootstrap-cluster/ready.ts';
+import type { TaskScope } from '../../task.ts';
+import { kubeletPaths } from '../kubelet-config.ts';
+
+const limitMs = 5 * 60_000;
+const askMs = 5000;
+const { unit } = kubeletPaths;
+
+/** Asks the kubelet of this machine; what it answers when it is well, else why not. */
+export type AskKubelet = (port: number) => Promise<{ readonly well: boolean; readonly cause: string }>;
+
+export async function askKubelet(port: number): Promise<Awaited<ReturnType<AskKubelet>>> {
+  try {
+    const answer = await fetch(`http://127.0.0.1:${port}/healthz`, { signal: AbortSignal.timeout(askMs) });
+    const cause = `it answers ${answer.status}: ${(await answer.text()).slice(0, 200)}`;
+    return { well: answer.ok, cause };
+  } catch (thrown) {
+    const { cause, message } = toError(thrown);
+    // Of fetch, the reason is inside.
+    return { well: false, cause: cause === undefined ? message : toError(cause).message };
+  }
+}
+
+/** A node that was made once has a kubelet that runs, whoever stopped it. */
+export async function startKubelet(scope: TaskScope): Promise<void> {
+  if (isUp(await readUnit(scope.host, unit))) return;
+  await scope.act(`start ${unit}`, () => startAnew(scope.host, unit));
+}
+
+export interface HealthOptions {
+  /** 0: the kubelet answers nowhere, as its settings say. */
+  readonly kubeletPort: number;
+  readonly ask: AskKubelet;
+}
+
+/** @throws BkeError BKE_TIMEOUT with the cause */
+export async function waitForNode(scope: TaskScope, { kubeletPort, ask }: HealthOptions): Promise<void> {
+  if (scope.dryRun) return;
+  await scope.wait({
+    for: 'the kubelet to be healthy',
+    timeoutMs: limitMs,
+    intervalMs: 500,
+    next: `journalctl -u ${unit}`,
+    probe: async () => {
+      const { active } = await readUnit(scope.host, unit);
+      if (active !== 'active') return { ready: false, cause: `${unit} is ${active}` };
+      if (kubeletPort === 0) return { ready: true };
+      const { well, cause } = await ask(kubeletPort);
+      return well ? { ready: true } : { ready: false, cause };
+    },
+  });
+  const server = await ownServer(scope.host);
+  if (server !== undefined) await waitForServer(scope, server);
+}
+
+const endpointOf = /^\s*kubeadm\.kubernetes\.io\/kube-apiserver\.advertise-address\.endpoint: "?([^\s"]+)"?\s*$/m;
+
+/** Of a control plane: its API server by its own address, not by the endpoint behind which another one may answer. */
+async function ownServer(host: Host): Promise<string | undefined> {
+  const manifest = await host.files.read(`${kubeadmPaths.manifests}/kube-apiserver.yaml`);
+  if (manifest === undefined) return undefined;
+  const endpoint = endpointOf.exec(manifest.toString('utf8'))?.[1];
+  if (endpoint !== undefined) return `https://${endpoint}`;
+  throw new BkeError('BKE_BOOTSTRAP_FAILED', 'the manifest of the API server does not say where it answers', {
+    host: host.name,
+    hint: `See ${kubeadmPaths.manifests}/kube-apiserver.yaml on the host.`,
+  });
+}
+
+async function waitForServer(scope: TaskScope, server: string): Promise<void> {
+  const { host } = scope;
+  const file = kubeadmPaths.kubeconfig;
+  const readFile = async (path: string): Promise<string> => (await host.files.read(path))?.toString('utf8') ?? '';
+  const connection = await connectionFromKubeconfig(await readFile(file), { file, readFile });
+  const client = createKubeClient({ ...connection, servers: [server] });
+  try {
+    await waitForApi(scope, client, { unit, timeoutMs: limitMs });
+  } finally {
+    client.close();
+  }
+}
