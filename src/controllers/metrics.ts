@@ -11,6 +11,10 @@ export interface Metrics {
   watchDepth(controller: string, depth: () => number): void;
   leads(leads: boolean): void;
   certificateEnds(certificate: CertificateName, end: Date | undefined): void;
+  /** Work on a host over SSH, by its name: enrol, leave. */
+  hostJob(name: string, outcome: 'done' | 'failed', seconds: number): void;
+  /** How many hosts there are by the reason of their condition Available; asked for when the metrics are. */
+  watchHosts(counts: () => ReadonlyMap<string, number>): void;
   /** The text of all of them, and its media type. */
   render(): Promise<{ readonly type: string; readonly text: string }>;
 }
@@ -66,6 +70,20 @@ export function createMetrics(): Metrics {
     labelNames: ['namespace', 'secret'] as const,
     registers,
   });
+  const jobs = new Histogram({
+    name: 'bke_host_job_duration_seconds',
+    help: 'How long work on hosts over SSH took, by how it ended.',
+    labelNames: ['job', 'outcome'] as const,
+    buckets: durationBuckets,
+    registers,
+  });
+  let countHosts: () => ReadonlyMap<string, number> = () => new Map();
+  const hosts = new Gauge({
+    name: 'bke_hosts',
+    help: 'Hosts by the reason of their condition Available.',
+    labelNames: ['reason'] as const,
+    registers,
+  });
   return {
     reconciled: (controller, outcome, seconds) => {
       total.inc({ controller, outcome });
@@ -78,7 +96,11 @@ export function createMetrics(): Metrics {
       if (end === undefined) ends.remove({ namespace, secret });
       else ends.set({ namespace, secret }, end.getTime() / 1000);
     },
+    hostJob: (job, outcome, seconds) => jobs.observe({ job, outcome }, seconds),
+    watchHosts: (counts) => (countHosts = counts),
     render: async () => {
+      hosts.reset();
+      for (const [reason, count] of countHosts()) hosts.set({ reason }, count);
       for (const [controller, depth] of depths) depthNow.set({ controller }, depth());
       return { type: registry.contentType, text: await registry.metrics() };
     },

@@ -1,7 +1,11 @@
 // The controllers of bke as a process: which there are, under which lease, and what it answers about itself.
 import type { KubeClient } from '../kube/client.ts';
 import type { LeaseTiming } from '../kube/lease.ts';
+import { connect } from '../host/ssh/connect.ts';
+import { bkeVersion } from '../lib/version.ts';
 import { systemNamespace } from '../tasks/cluster-api/providers.ts';
+import { bkeHostController } from './bkehost/controller.ts';
+import { ownBinary } from './bkehost/own-binary.ts';
 import { certificatesController } from './certificates/controller.ts';
 import { watchContact } from './contact.ts';
 import type { Controller, ControllerContext } from './controller.ts';
@@ -36,7 +40,7 @@ export async function runControllers(options: ProcessOptions, signal: AbortSigna
   const events = createEventRecorder({ client, namespace: systemNamespace, instance: identity, now, log });
   const manager = createManager({
     client,
-    controllers: controllersOf(client, { events, metrics, now, namespace: options.namespace }),
+    controllers: await controllersOf(client, { events, metrics, now, namespace: options.namespace }),
     lease: {
       namespace: systemNamespace,
       name: leaseName,
@@ -66,8 +70,9 @@ export async function runControllers(options: ProcessOptions, signal: AbortSigna
   }
 }
 
-function controllersOf(client: KubeClient, context: ControllerContext): readonly Controller[] {
-  return [certificatesController(client, context)];
+async function controllersOf(client: KubeClient, context: ControllerContext): Promise<readonly Controller[]> {
+  const hosts = { connect, version: await bkeVersion(), own: await ownBinary() };
+  return [certificatesController(client, context), bkeHostController(client, context, hosts)];
 }
 
 function readiness(manager: Manager, lostSince: Date | undefined): Reply {

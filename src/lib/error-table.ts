@@ -656,6 +656,31 @@ export const errorTable = {
     explanation:
       'The list of everything in a release is kept in the cluster as one ConfigMap, which can hold 1 MiB. This release has too many artifacts for that: build it with fewer Kubernetes versions or images.',
   },
+  // --- hosts
+  BKE_HOST_CREDENTIALS: {
+    exit: ExitCode.invalidInput,
+    title: 'There is nothing to log in to a host with',
+    explanation:
+      'A BKEHost names in spec.ssh.secretRef the Secret with what logs in to it: `password` or `ssh-privatekey` (with `passphrase` where the key has one), and `sudo-password` where sudo asks for another one. The Secret is not there, or has neither. It is looked for again every few seconds; nothing was dialled.',
+  },
+  BKE_SITE_UNKNOWN: {
+    exit: ExitCode.failed,
+    title: 'The controller does not know the site',
+    explanation:
+      'The ConfigMap bke-system/bke-site says where the local services and the API servers are, as hosts reach them, and by which CAs they are trusted. It is missing, or something in it cannot be used; the message says what. `bke init` on the bootstrap node writes it anew.',
+  },
+  BKE_AGENT_INSTALL: {
+    exit: ExitCode.remoteHost,
+    title: 'The agent could not be installed on a host',
+    explanation:
+      'The login worked and bke is on the host, but `bke agent install` did not end well there. The message has its last lines. Most often the host does not reach the API server of the management cluster: check firewalls and routes. It is tried again by itself; what was done already is not done again.',
+  },
+  BKE_HOST_NOT_CLEANED: {
+    exit: ExitCode.remoteHost,
+    title: 'A host that leaves could not be cleaned',
+    explanation:
+      'A BKEHost that is deleted stays until bke is off its machine. `bke reset --all` did not end well there; the message has its last lines. Mend what it names: it is tried again by itself. For a machine that is gone for good, annotate the BKEHost with bke.io/force-delete=true: it is forgotten then, and whatever is on it stays there.',
+  },
   // --- reset
   BKE_RESET_INCOMPLETE: {
     exit: ExitCode.failed,

@@ -9,7 +9,7 @@ export type SecretSource = { readonly value: string } | { readonly file: string 
 export type SecretResolver = (source: SecretSource) => string;
 
 /** Keys of the Secret; of the n-th bastion, from 0, with `bastion-<n>.` before them. */
-const keys = {
+export const secretKeys = {
   password: 'password',
   privateKey: 'ssh-privatekey',
   passphrase: 'passphrase',
@@ -21,8 +21,8 @@ export function sshSecret(host: HostConfig, cluster: ClusterConfig, resolve: Sec
   const { sudo } = host.ssh;
   const sources = new Map<string, SecretSource>([
     ...loginSources(host.ssh, ''),
-    ...(sudo?.password === undefined ? [] : [[keys.sudo, { value: sudo.password }] as const]),
-    ...(sudo?.passwordFile === undefined ? [] : [[keys.sudo, { file: sudo.passwordFile }] as const]),
+    ...(sudo?.password === undefined ? [] : [[secretKeys.sudo, { value: sudo.password }] as const]),
+    ...(sudo?.passwordFile === undefined ? [] : [[secretKeys.sudo, { file: sudo.passwordFile }] as const]),
     ...bastionsOf(host.ssh).flatMap((bastion, index) => loginSources(bastion, `bastion-${index}.`)),
   ]);
   if (sources.size === 0) return undefined;
@@ -47,14 +47,16 @@ export function registrySecret(cluster: ClusterConfig, resolve: SecretResolver):
 function loginSources(login: LoginConfig, before: string): [string, SecretSource][] {
   const { password, passwordFile, privateKeyFile, passphraseFile } = login;
   return [
-    ...(password === undefined ? [] : [[before + keys.password, { value: password }] as [string, SecretSource]]),
-    ...(passwordFile === undefined ? [] : [[before + keys.password, { file: passwordFile }] as [string, SecretSource]]),
+    ...(password === undefined ? [] : [[before + secretKeys.password, { value: password }] as [string, SecretSource]]),
+    ...(passwordFile === undefined
+      ? []
+      : [[before + secretKeys.password, { file: passwordFile }] as [string, SecretSource]]),
     ...(privateKeyFile === undefined
       ? []
-      : [[before + keys.privateKey, { file: privateKeyFile }] as [string, SecretSource]]),
+      : [[before + secretKeys.privateKey, { file: privateKeyFile }] as [string, SecretSource]]),
     ...(passphraseFile === undefined
       ? []
-      : [[before + keys.passphrase, { file: passphraseFile }] as [string, SecretSource]]),
+      : [[before + secretKeys.passphrase, { file: passphraseFile }] as [string, SecretSource]]),
   ];
 }
 

@@ -8,9 +8,9 @@ import { fieldManager, keyOf } from './apply.ts';
 import { systemNamespace } from './providers.ts';
 
 /** Label of the catalogues of all releases; its value is empty. */
-const catalogueLabel = 'bke.io/catalogue';
+export const catalogueLabel = 'bke.io/catalogue';
 const digestAnnotation = 'bke.io/content-digest';
-const dataKey = 'catalogue.json';
+export const catalogueDataKey = 'catalogue.json';
 /** Of a ConfigMap's keys and values together. */
 const mostBytes = 1024 * 1024;
 const longestName = 253;
@@ -21,7 +21,7 @@ const longestName = 253;
  */
 export function releaseObject(catalogue: Catalogue): KubeObject {
   const text = JSON.stringify(catalogue);
-  const size = Buffer.byteLength(text) + dataKey.length;
+  const size = Buffer.byteLength(text) + catalogueDataKey.length;
   if (size > mostBytes) {
     throw new BkeError(
       'BKE_CATALOGUE_TOO_LARGE',
@@ -38,7 +38,7 @@ export function releaseObject(catalogue: Catalogue): KubeObject {
       annotations: { [digestAnnotation]: digestOf(text) },
     },
     immutable: true,
-    data: { [dataKey]: text },
+    data: { [catalogueDataKey]: text },
   };
 }
 

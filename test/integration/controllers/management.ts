@@ -13,7 +13,7 @@ import { withLabels } from '../../../src/tasks/cluster-api/render.ts';
 import { clusterApiComponents } from '../../testbed/release/files.ts';
 
 const assets = new URL('../../../assets/', import.meta.url);
-const own = ['provider/components', ...ownDefinitions.map((name) => `crds/${name}`)];
+const ownFiles = ['provider/components', ...ownDefinitions.map((name) => `crds/${name}`)];
 
 /** All but what would run: no controller of the test cluster makes pods. */
 const kinds = [
@@ -29,15 +29,38 @@ const kinds = [
 ];
 
 export async function installManagement(client: KubeClient): Promise<void> {
-  const texts = await Promise.all(own.map((name) => readFile(new URL(`${name}.yaml`, assets), 'utf8')));
-  for (const { file } of providers) {
-    if (file !== undefined) texts.push(await readFile(await clusterApiComponents(file, {}), 'utf8'));
-  }
-  const objects = texts.flatMap((text) => parseManifests(text)).filter(({ kind }) => kinds.includes(kind));
-  const all = [...objects.map(withInjection), ...clustersNamespaceObjects(clustersNamespace)];
-  await applyAll(client, all, { fieldManager: 'test', signal: AbortSignal.timeout(60_000) });
+  const texts = [...(await ownManifests()), ...(await manifestsOfProviders())];
+  await applyObjects(
+    client,
+    texts.flatMap((text) => parseManifests(text)),
+  );
   await ensureManagementCa(client, { now: new Date() });
   await reconcileCertificates(client, { now: new Date(), warn: () => undefined });
+}
+
+/** Of Cluster API no more than what a Cluster is. */
+export async function installOwn(client: KubeClient): Promise<void> {
+  const core = parseManifests(await readFile(await clusterApiComponents('cluster-api-core', {}), 'utf8'));
+  const clusters = core.filter(({ metadata }) => metadata.name === 'clusters.cluster.x-k8s.io');
+  const own = (await ownManifests()).flatMap((text) => parseManifests(text));
+  await applyObjects(client, [...own, ...clusters]);
+}
+
+function ownManifests(): Promise<string[]> {
+  return Promise.all(ownFiles.map((name) => readFile(new URL(`${name}.yaml`, assets), 'utf8')));
+}
+
+async function manifestsOfProviders(): Promise<string[]> {
+  const files = providers.flatMap(({ file }) => file ?? []);
+  return Promise.all(files.map(async (file) => readFile(await clusterApiComponents(file, {}), 'utf8')));
+}
+
+async function applyObjects(client: KubeClient, all: readonly KubeObject[]): Promise<void> {
+  const objects = all.filter(({ kind }) => kinds.includes(kind)).map(withInjection);
+  await applyAll(client, [...objects, ...clustersNamespaceObjects(clustersNamespace)], {
+    fieldManager: 'test',
+    signal: AbortSignal.timeout(60_000),
+  });
 }
 
 /** As bke installs them: its own label in place of cert-manager's annotation. */

@@ -1,0 +1,71 @@
+// What an agent has in the cluster: its account and rights, its command and inbox, and a token to begin with.
+import { agentObjects } from '../../api/agent-config.ts';
+import { agentAccess } from '../../cluster/agent-access.ts';
+import type { KubeClient, KubeObject, ObjectKey } from '../../kube/client.ts';
+import { keyOf, textAt } from '../../kube/fields.ts';
+import { BkeError } from '../../lib/errors.ts';
+import { withLabels } from '../../tasks/cluster-api/render.ts';
+import { agentLabel, commandKind, type HostName } from './host.ts';
+
+export const fieldManager = 'bke-controller-hosts';
+
+/** The frame of what is applied to an object that is there: with its uid, so that of one that is gone none is made. */
+export function identityOf({ apiVersion, kind, metadata }: KubeObject): KubeObject {
+  const { name, namespace = 'default', uid = '' } = metadata;
+  return { apiVersion, kind, metadata: { name, namespace, uid } };
+}
+
+/** Thirty days: the agent renews it by itself long before. */
+const tokenSeconds = 30 * 24 * 3600;
+
+/** Server-side apply: what is there already stays as it is. */
+export async function ensureAccess(
+  client: Pick<KubeClient, 'get' | 'apply' | 'create'>,
+  host: HostName,
+): Promise<void> {
+  for (const object of objectsOf(host)) {
+    await client.apply(withLabels(object, { [agentLabel]: host.name }), { fieldManager, force: true });
+  }
+  await ensureCommand(client, host);
+}
+
+/** Whoever has work for the host writes it; here it begins empty. Never applied over: its steps are others'. */
+async function ensureCommand(client: Pick<KubeClient, 'get' | 'create'>, host: HostName): Promise<void> {
+  if ((await client.get(commandKey(host))) !== undefined) return;
+  const { namespace, name } = host;
+  const metadata = { namespace, name, labels: { [agentLabel]: name } };
+  try {
+    await client.create({ ...commandKind, metadata, spec: { commandID: 'none-yet', leaseGeneration: 0, steps: [] } });
+  } catch (thrown) {
+    if (!(thrown instanceof BkeError) || thrown.code !== 'BKE_KUBE_CONFLICT') throw thrown;
+  }
+}
+
+/** Takes all of it away. The account first: with it the agent's tokens are worth nothing. */
+export async function removeAccess(client: Pick<KubeClient, 'delete'>, host: HostName): Promise<void> {
+  for (const object of objectsOf(host)) await client.delete(keyOf(object));
+  await client.delete(commandKey(host));
+}
+
+/** A token of the agent's own account. @throws BkeError as KubeClient does */
+export async function agentToken(client: Pick<KubeClient, 'request'>, { namespace, name }: HostName): Promise<string> {
+  const { account } = agentObjects(name);
+  const path = `/api/v1/namespaces/${namespace}/serviceaccounts/${account}/token`;
+  const body = {
+    apiVersion: 'authentication.k8s.io/v1',
+    kind: 'TokenRequest',
+    spec: { expirationSeconds: tokenSeconds },
+  };
+  const token = textAt(await client.request('POST', path, { body }), 'status', 'token');
+  if (token === undefined) throw new BkeError('BKE_KUBE_FAILED', `no token came for ${namespace}/${account}`);
+  return token;
+}
+
+function commandKey({ namespace, name }: HostName): ObjectKey {
+  return { ...commandKind, namespace, name: agentObjects(name).hostCommand };
+}
+
+function objectsOf({ namespace, name }: HostName): KubeObject[] {
+  const inbox = { apiVersion: 'v1', kind: 'Secret', metadata: { namespace, name: agentObjects(name).inbox } };
+  return [...agentAccess({ namespace, host: name }), inbox];
+}

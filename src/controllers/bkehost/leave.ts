@@ -1,0 +1,58 @@
+// Takes bke off a host that leaves: `bke reset --all` from a copy of the host's own bke, which goes on when the connection breaks.
+import type { HostShell } from '../../host/host.ts';
+import type { SshTarget } from '../../host/ssh/target.ts';
+import { BkeError } from '../../lib/errors.ts';
+import { lastLine, lastLines } from '../../lib/text.ts';
+import type { Connect } from './enrol.ts';
+import type { JobScope } from './jobs.ts';
+
+const loginMs = 60_000;
+const resetMs = 20 * 60_000;
+
+/** @throws BkeError BKE_HOST_NOT_CLEANED with what the reset said */
+export async function leave(target: SshTarget, connect: Connect, { signal, tell }: JobScope): Promise<void> {
+  tell(`logging in as ${target.user}`);
+  const shell = await connect(target, { signal, deadlineMs: loginMs });
+  try {
+    tell('taking bke off the host');
+    await reset(shell, signal);
+  } finally {
+    await shell.close();
+  }
+}
+
+async function reset(shell: HostShell, signal: AbortSignal): Promise<void> {
+  const { stdout, stderr, exitCode } = await shell.run(['/bin/sh', '-c', leaveScript, 'bke-leave'], {
+    timeoutMs: resetMs,
+    signal,
+  });
+  const verdict = lastLine(stdout);
+  if (verdict === 'clean' || verdict === 'nothing') return;
+  throw new BkeError(
+    'BKE_HOST_NOT_CLEANED',
+    `bke reset --all did not end well on ${shell.name} (exit code ${exitCode})`,
+    {
+      host: shell.name,
+      details: lastLines(`${stdout}\n${stderr}`, 12),
+      hint: `Log in to ${shell.name} and run bke reset --all there; where the machine is gone for good, annotate the BKEHost with bke.io/force-delete=true.`,
+    },
+  );
+}
+
+/**
+ * Prints one word as its last line: nothing (neither bke nor its state is there) or clean. A second one waits for the first by the lock of the
+ * host. The unit's output is in the journal, so that nothing of it hangs on this connection.
+ */
+const leaveScript = `
+umask 077
+if [ ! -e /var/lib/bke ]; then rm -f /var/lib/bke-brought-*; echo nothing; exit 0; fi
+bke=$(readlink -f /usr/local/bin/bke)
+[ -x "$bke" ] || bke=$(ls -1d /var/lib/bke-brought-* 2>/dev/null | head -n 1)
+[ -x "$bke" ] || { echo "bke is not on this host any more, but /var/lib/bke is" >&2; exit 1; }
+copy=/var/lib/bke-leaving unit=bke-leave-$$
+cp -f -- "$bke" "$copy" && chmod 0700 "$copy" || exit 1
+work='"$0" reset --all --yes; code=$?; rm -f -- "$0"; exit $code'
+if systemd-run --quiet --wait --collect --unit="$unit" /bin/sh -c "$work" "$copy"; then rm -f /var/lib/bke-brought-*; echo clean; exit 0; fi
+journalctl --quiet --no-pager --output=cat --lines=12 --unit="$unit" >&2
+exit 1
+`;
