@@ -328,7 +328,7 @@ describe('the plain renderer', () => {
     expect(stream.text().split('\n').slice(0, -1)).toEqual([
       '2026-11-30T10:15:00Z host check of 2 hosts, operation 20261130-101500-init-ab12',
       '2026-11-30T10:15:00Z == Reach the hosts on 2 hosts',
-      '2026-11-30T10:15:02Z w1: log in: nothing to do after 1.0s',
+      '2026-11-30T10:15:02Z w1: log in: done after 1.0s',
       '2026-11-30T10:15:02Z w2: log in: FAILED after 1.0s: error[BKE_TIMEOUT] no answer from port 22',
     ]);
   });
