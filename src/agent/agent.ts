@@ -10,7 +10,7 @@ import { readSettings } from '../tasks/agent/configuration.ts';
 import { agentPaths } from '../tasks/agent/paths.ts';
 import { CommandStore } from './command-store.ts';
 import { keepHeartbeat } from './heartbeat.ts';
-import { hostCommandKind, Inbox } from './inbox.ts';
+import { hostCommandKind, Inbox, type InboxOptions } from './inbox.ts';
 import { StatusReporter } from './reporter.ts';
 import { AgentToken, keepTokenFresh } from './token.ts';
 
@@ -21,9 +21,13 @@ export interface AgentOptions {
   readonly operationsDirectory: string | undefined;
   /** Where `agentPaths.artifacts` really is; another place only in tests, whose host is a folder. */
   readonly artifactsDir?: string;
+  /** Default: no more than 90 MiB once nothing was to do for a minute. */
+  readonly rest?: InboxOptions['rest'];
 }
 
-/** Until the signal, and until what runs then has come to a safe point. @throws BkeError BKE_AGENT_NOT_INSTALLED */
+const defaultRest = { idleMs: 60_000, mostBytes: 90 << 20 };
+
+/** Until the signal, and until what runs then has come to a safe point; or until it is better to start anew, which gives memory back. @throws BkeError BKE_AGENT_NOT_INSTALLED */
 export async function runAgent(options: AgentOptions, signal: AbortSignal): Promise<void> {
   const { host, log, now } = options;
   const settings = await readSettings(host);
@@ -52,6 +56,7 @@ export async function runAgent(options: AgentOptions, signal: AbortSignal): Prom
     reporter,
     log,
     now,
+    rest: options.rest ?? defaultRest,
     execute: {
       host,
       settings,
@@ -76,19 +81,12 @@ export async function runAgent(options: AgentOptions, signal: AbortSignal): Prom
   }
 }
 
-/** A fault of one ends all: systemd starts the agent anew. */
+/** The end of one ends all: systemd starts the agent anew. */
 async function together(signal: AbortSignal, works: readonly ((until: AbortSignal) => Promise<void>)[]): Promise<void> {
-  const fault = new AbortController();
-  const until = AbortSignal.any([signal, fault.signal]);
+  const over = new AbortController();
+  const until = AbortSignal.any([signal, over.signal]);
   const results = await Promise.allSettled(
-    works.map(async (work) => {
-      try {
-        await work(until);
-      } catch (thrown) {
-        fault.abort(thrown);
-        throw thrown;
-      }
-    }),
+    works.map((work) => work(until).finally(() => over.abort(new Error('the agent ends')))),
   );
   const failed = results.find((result) => result.status === 'rejected');
   if (failed !== undefined) throw failed.reason;

@@ -24,6 +24,8 @@ export interface InboxOptions {
   readonly log: Log;
   readonly now: () => Date;
   readonly execute: Omit<ExecuteOptions, 'report' | 'store'>;
+  /** How long nothing is to do after a command until `run` ends where the process is larger than it may be while it only waits. */
+  readonly rest: { readonly idleMs: number; readonly mostBytes: number };
 }
 
 /** So long a command of before waits for the cluster, which may have cancelled it meanwhile. */
@@ -37,6 +39,7 @@ export class Inbox {
   #latest: KubeObject | undefined;
   #running: { readonly commandID: string; readonly cancel: AbortController } | undefined;
   #wake = Promise.withResolvers<void>();
+  #worked = false;
 
   constructor(options: InboxOptions) {
     this.#options = options;
@@ -44,7 +47,7 @@ export class Inbox {
     this.#realm = digestOf(`${namespace}\0${ca}`);
   }
 
-  /** Until the signal, and until the step that runs then has come to a safe point. */
+  /** Until the signal, and until the step that runs then has come to a safe point; or until it is better to begin anew (`rest`). */
   async run(signal: AbortSignal): Promise<void> {
     const { client, settings, store } = this.#options;
     signal.addEventListener('abort', () => this.#wake.resolve(), { once: true });
@@ -64,12 +67,24 @@ export class Inbox {
       const latest = this.#latest;
       this.#latest = undefined;
       if (latest !== undefined) await this.#judge(latest, signal);
-      else {
-        await this.#wake.promise;
-        this.#wake = Promise.withResolvers<void>();
-      }
+      else if (await this.#isTooLarge(signal)) return;
     }
     await informer.ended;
+  }
+
+  /** Waits for something to do. Node keeps most of the memory that work once took: true where that is too much for a process that waits. */
+  async #isTooLarge(signal: AbortSignal): Promise<boolean> {
+    const { idleMs, mostBytes } = this.#options.rest;
+    const woken = new AbortController();
+    const stop = AbortSignal.any([signal, woken.signal]);
+    const rested = this.#worked
+      ? pause(idleMs, true, { signal: stop }).catch(() => false)
+      : new Promise<never>(() => undefined);
+    const isRested = await Promise.race([rested, this.#wake.promise.then(() => false)]);
+    woken.abort();
+    if (!isRested) this.#wake = Promise.withResolvers<void>();
+    else this.#worked = false;
+    return isRested && process.memoryUsage.rss() > mostBytes;
   }
 
   #see(change: Change): void {
@@ -148,6 +163,7 @@ export class Inbox {
     const { execute, store, reporter } = this.#options;
     const cancel = new AbortController();
     this.#running = { commandID: state.spec.commandID, cancel };
+    this.#worked = true;
     const report: ExecuteOptions['report'] = (at, step) =>
       step ? reporter.report(statusOf(at)) : reporter.reportMessage(statusOf(at));
     if (this.#latest !== undefined) this.#see({ type: 'added', object: this.#latest });

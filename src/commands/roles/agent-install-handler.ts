@@ -52,7 +52,8 @@ async function readConfig(context: CommandContext, host: Host): Promise<AgentCon
 
 /** It is removed in the end: that may only be the bke that runs now. */
 async function strangeBinary(host: Host, { broughtTo }: AgentConfig): Promise<Problem[]> {
-  if (broughtTo === undefined || (await host.files.realPath(broughtTo)) === process.execPath) return [];
+  if (broughtTo === undefined || [undefined, process.execPath].includes(await host.files.realPath(broughtTo)))
+    return [];
   return [{ at: 'stdin', field: 'broughtTo', message: `this bke was not brought to ${broughtTo}` }];
 }
 

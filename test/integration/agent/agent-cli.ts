@@ -1,4 +1,4 @@
-// The agent as a process of its own, on a host that is a folder: node agent-cli.ts ROOT. Shell commands run on this machine.
+// The agent as a process of its own, on a host that is a folder: node agent-cli.ts ROOT [REST_MS]. Shell commands run on this machine.
 import { runAgent } from '../../../src/agent/agent.ts';
 import { openRoleLog } from '../../../src/commands/roles/log.ts';
 import type { Host } from '../../../src/host/host.ts';
@@ -6,7 +6,7 @@ import { runProgram } from '../../../src/host/local/run.ts';
 import { agentPaths } from '../../../src/tasks/agent/paths.ts';
 import { FakeHost } from '../../fakes/fake-host.ts';
 
-const [root = ''] = process.argv.slice(2);
+const [root = '', restMs = '60000'] = process.argv.slice(2);
 const fake = FakeHost.open(root);
 const host: Host = {
   name: fake.name,
@@ -24,6 +24,8 @@ await runAgent(
     now: () => new Date(),
     operationsDirectory: undefined,
     artifactsDir: fake.at(agentPaths.artifacts),
+    // Run from source it is always larger than that.
+    rest: { idleMs: Number(restMs), mostBytes: 1 << 20 },
   },
   stop.signal,
 );

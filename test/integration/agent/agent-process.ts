@@ -22,6 +22,8 @@ export interface AgentProcess {
   readonly pid: number;
   /** All that it wrote so far. */
   readonly log: () => string;
+  /** undefined: it runs. */
+  readonly exit: () => number | string | undefined;
   end(signal: 'SIGTERM' | 'SIGKILL'): Promise<number | string | null>;
 }
 
@@ -37,8 +39,9 @@ export async function makeAgentHost(config: AgentConfig): Promise<FakeHost> {
   return host;
 }
 
-export function startAgent(host: FakeHost): AgentProcess {
-  const child = spawn(process.execPath, [program, host.root], {
+/** @param restMs after which it gives its memory back, once it has worked */
+export function startAgent(host: FakeHost, restMs = 60_000): AgentProcess {
+  const child = spawn(process.execPath, [program, host.root, String(restMs)], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { PATH: '/usr/bin:/bin' },
   });
@@ -47,7 +50,12 @@ export function startAgent(host: FakeHost): AgentProcess {
   const atExit = (): void => void child.kill('SIGKILL');
   process.on('exit', atExit);
   child.once('exit', () => process.off('exit', atExit));
-  return { pid: child.pid ?? 0, log: () => log, end: (signal) => end(child, signal) };
+  return {
+    pid: child.pid ?? 0,
+    log: () => log,
+    exit: () => child.exitCode ?? child.signalCode ?? undefined,
+    end: (signal) => end(child, signal),
+  };
 }
 
 async function end(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): Promise<number | string | null> {

@@ -333,6 +333,17 @@ describe('the agent', () => {
     expect(states(await ended(id))).toEqual(['shell Done 1', 'ping Done 1']);
   });
 
+  it('ends by itself some time after its work, to be started anew with less memory, and never before any', async () => {
+    await agent.end('SIGTERM');
+    agent = startAgent(host, 300);
+    await until('its first heartbeat', async () => (agent.log().includes('hears') ? true : undefined), agent.log);
+    await new Promise((resolve) => setTimeout(resolve, 600));
+    expect(agent.exit()).toBeUndefined();
+    const id = await command(name, [step('ping')]);
+    expect(await until('its end', async () => agent.exit(), agent.log)).toBe(0);
+    expect(states(await ended(id))).toEqual(['ping Done 1']);
+  });
+
   it('exchanges the token it came with for one of its own, and keeps both to itself', async () => {
     const renewed = await until(
       'a token of its own',
