@@ -9,6 +9,7 @@ const kinds: ReadonlyMap<string, () => Promise<StepKind>> = new Map([
   ['node/container-runtime', async () => (await import('./steps/node.ts')).containerRuntimeStep],
   ['node/kubernetes', async () => (await import('./steps/node.ts')).kubernetesStep],
   ['node/images', async () => (await import('./steps/node.ts')).imagesStep],
+  ['bootstrap-data', async () => (await import('./steps/bootstrap-data.ts')).bootstrapDataStep],
   ['shell', async () => (await import('./steps/shell.ts')).shellStep],
   ['collect', async () => (await import('./steps/collect.ts')).collectStep],
   ['reset', async () => (await import('./steps/reset.ts')).resetStep],

@@ -1,5 +1,6 @@
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { digestOf } from '../../../../src/lib/digest.ts';
 import { prepareStep } from '../../../../src/tasks/registry.ts';
 import type { StepContext, StepResult } from '../../../../src/tasks/steps/step.ts';
 import { testAgentConfig } from '../../../fakes/agent-config.ts';
@@ -84,6 +85,24 @@ describe('steps of a command', () => {
     ]) {
       await expect(run('collect', { path }), path).rejects.toMatchObject({ code: 'BKE_COLLECT_REFUSED' });
     }
+  });
+
+  it('take no other bootstrap data than the command means', async () => {
+    const metadata = { hostname: 'w1', address: '10.0.0.9', instanceID: 'claim-1' };
+    const meant = { metadata, digest: digestOf('#cloud-config\n') };
+    const inbox = (data: Record<string, string>): Partial<StepContext> => ({
+      readInbox: async () => new Map(Object.entries(data).map(([key, value]) => [key, Buffer.from(value)])),
+    });
+    for (const data of [{}, { value: 'canary: of another machine\n' }]) {
+      const refused = run('bootstrap-data', meant, inbox(data));
+      await expect(refused).rejects.toMatchObject({
+        code: 'BKE_INBOX_EMPTY',
+        message: expect.not.stringContaining('canary'),
+      });
+    }
+    const wrong = '#cloud-config\nno_such_module: canary\n';
+    const invalid = run('bootstrap-data', { metadata, digest: digestOf(wrong) }, inbox({ value: wrong }));
+    await expect(invalid).rejects.toMatchObject({ code: 'BKE_BOOTSTRAP_DATA_INVALID' });
   });
 
   it('run no command of a person where the host does not allow it', async () => {
