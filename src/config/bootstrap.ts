@@ -40,7 +40,7 @@ export const bootstrapKinds = ['k3s', 'kubeadm', 'none'] as const;
 export type BootstrapChoice = (typeof bootstrapKinds)[number];
 
 /** Of the bootstrap cluster only. Shared address space (RFC 6598): no site's own network, so that an overlap is unlikely. */
-export const defaultNetworks: ClusterNetworks = { podCIDR: '100.72.0.0/16', serviceCIDR: '100.73.0.0/16' };
+const defaultNetworks: ClusterNetworks = { podCIDR: '100.72.0.0/16', serviceCIDR: '100.73.0.0/16' };
 
 export interface BootstrapSettings {
   /** Address of this host that the other hosts reach it by. */

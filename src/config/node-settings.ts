@@ -54,7 +54,6 @@ export const nodeSettingsFile = z.strictObject({
   kubeadm: z.strictObject({ ignorePreflightErrors: z.array(z.string()).optional() }).optional(),
   ignoreChecks: z.array(checkName).optional(),
 });
-export type NodeSettingsFile = z.infer<typeof nodeSettingsFile>;
 
 /** As a record has it: all of it is there. */
 export const nodeSettingsRecord: z.ZodType<NodeSettings> = nodeSettingsFile.required().extend({

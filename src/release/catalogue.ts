@@ -85,7 +85,7 @@ export function findImages(
 }
 
 /** Everything before the tag. */
-export function repositoryOf(ref: string): string {
+function repositoryOf(ref: string): string {
   return ref.slice(0, ref.lastIndexOf(':'));
 }
 

@@ -69,7 +69,7 @@ export async function loadBundle(bundle: Bundle, targets: LoadTargets, options: 
   return new Load(bundle, targets, options).run();
 }
 
-export interface FileToLoad {
+interface FileToLoad {
   readonly area: Area;
   readonly file: NewFile;
 }
@@ -82,7 +82,7 @@ interface ImageToLoad {
 }
 
 /** Each path once: a file without {platform} in its path is listed for every platform. */
-export function filesOf({ description }: Pick<Bundle, 'description'>): FileToLoad[] {
+function filesOf({ description }: Pick<Bundle, 'description'>): FileToLoad[] {
   const all = new Map<string, FileToLoad>();
   for (const entry of description.entries) {
     if (entry.kind === 'chart') {
