@@ -72,7 +72,7 @@ describe('completion in bash', () => {
   it.each([
     [['bke', 'help', 'bu'], ['bundle']],
     [['bke', 'help', 'exit'], ['exit-codes']],
-    [['bke', 'explain', 'BKE_TIME'], ['BKE_TIMEOUT']],
+    [['bke', 'explain', 'BKE_TIMEO'], ['BKE_TIMEOUT']],
     [['bke', 'init', '--ignore-check', 'fire'], ['firewall']],
   ])('of the real commands: %j', async (words, wanted) => {
     expect(await inBash(words, [...realCommands])).toEqual(wanted);
