@@ -65,7 +65,10 @@ function noCredentials(host: string, message: string): BkeError {
 function bastionOf(bastions: readonly Bastion[], value: Values): SshTarget | undefined {
   return bastions.reduce<SshTarget | undefined>((before, bastion, index) => {
     const field = `spec.ssh.bastions[${index}]`;
-    const target = login({ name: bastion.address, field, ...bastion }, bastionAuth(value, index, bastions.length));
+    const target = login(
+      { name: `bastion ${bastion.address}`, field, ...bastion },
+      bastionAuth(value, index, bastions.length),
+    );
     return before === undefined ? target : { ...target, bastion: before };
   }, undefined);
 }

@@ -48,7 +48,7 @@ function bastionOf(bastion: BastionConfig, behind: LoginConfig, part: Part): Ssh
   const { password, passwordFile, privateKeyFile, agent } = bastion;
   const hasOwn = [password, passwordFile, privateKeyFile, agent].some((field) => field !== undefined);
   const login = hasOwn ? bastion : { ...loginOf(behind), ...bastion };
-  return targetOf(bastion.address, bastion.address, login, part);
+  return targetOf(`bastion ${bastion.address}`, bastion.address, login, part);
 }
 
 function loginOf({ password, passwordFile, privateKeyFile, passphraseFile, agent }: LoginConfig): Partial<LoginConfig> {

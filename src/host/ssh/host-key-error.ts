@@ -25,7 +25,7 @@ function unknownKey(target: SshTarget, key: HostKey, note: string | undefined): 
     {
       host: target.name,
       details: note === undefined ? [] : [note],
-      hint: `Compare it with what this prints on the host: ${printKeys}. Then add it to the file as ssh.hostKeys: ["${key.fingerprint}"], or log in once with ${shellCommand(['ssh', '-p', String(target.port), `${target.user}@${target.address}`])}, or repeat the command with --accept-new-host-keys.`,
+      hint: `Compare it with what this prints on the host: ${printKeys}. Then add it to the file as ${target.field ?? 'ssh'}.hostKeys: ["${key.fingerprint}"], or log in once with ${shellCommand(['ssh', '-p', String(target.port), `${target.user}@${target.address}`])}, or repeat the command with --accept-new-host-keys.`,
     },
   );
 }
@@ -38,7 +38,7 @@ function changedKey(target: SshTarget, key: HostKey, known: readonly KnownKey[])
   const mend =
     clear.length > 0
       ? `remove the old one with: ${clear.join('; ')}`
-      : `put the new one into ssh.hostKeys of ${target.name}`;
+      : `put the new one into ${target.field ?? 'ssh'}.hostKeys of ${target.name}`;
   return new BkeError(
     'BKE_HOST_KEY_CHANGED',
     `the key of ${target.name} (${placeOf(target)}) is not the one that is known: it now shows ${key.type} ${key.fingerprint}`,

@@ -78,13 +78,13 @@ function forwardError(error: Error & { reason?: unknown }, target: SshTarget): E
   const bastion = target.bastion?.name ?? '';
   const reason = error.message.replace('(SSH) Channel open failure: ', '');
   if (error.reason !== administrativelyProhibited) {
-    return new NetworkFault(`its bastion ${bastion} has no way to ${target.address} port ${target.port}: ${reason}`, {
+    return new NetworkFault(`${bastion} has no way to ${target.address} port ${target.port}: ${reason}`, {
       cause: error,
     });
   }
   return new BkeError(
     'BKE_SSH_BASTION',
-    `cannot reach ${target.name}: its bastion ${bastion} forbids connections to ${target.address} port ${target.port}: ${reason}`,
+    `cannot reach ${target.name}: ${bastion} forbids connections to ${target.address} port ${target.port}: ${reason}`,
     {
       host: target.name,
       hint: `Set AllowTcpForwarding yes (or local) for ${target.bastion?.user ?? 'the user'} in the sshd_config of ${bastion}, and look for PermitOpen and DisableForwarding there.`,
