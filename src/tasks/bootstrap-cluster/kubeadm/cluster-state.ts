@@ -2,13 +2,37 @@
 import type { Host } from '../../../host/host.ts';
 import type { KubeClient, ObjectKey } from '../../../kube/client.ts';
 import { fieldAt } from '../../../kube/fields.ts';
-import { kubeadmPaths } from './paths.ts';
+import { kubeadmPaths, kubeconfigFiles, manifestFiles } from './paths.ts';
 
 /** `none`: nothing of it is kept, begin anew. `begun`: the kubelet was started, so all certificates were written; go on with these. */
 export type Progress = 'none' | 'begun';
 
+/** etcd makes it at its first start. */
+const stored = '/var/lib/etcd/member';
+
+/** What is stored tells as much as the kubelet's settings, which somebody may have taken away: it is lost without its certificates. */
 export async function progressOf(host: Host): Promise<Progress> {
-  return (await host.files.stat(kubeadmPaths.kubeletConfig)) === undefined ? 'none' : 'begun';
+  const found = await existing(host, [kubeadmPaths.kubeletConfig, stored]);
+  return found.length === 0 ? 'none' : 'begun';
+}
+
+/** Files that `kubeadm init` writes, whatever was there, and without which something of the cluster does not come back after a restart. */
+const lastingFiles = [
+  kubeadmPaths.kubeletConfig,
+  ...manifestFiles,
+  // Some take away the one that no rule of the cluster can stop, and the cluster does without it.
+  ...kubeconfigFiles.filter((path) => !path.endsWith('/super-admin.conf')),
+];
+
+/** Whether all files are there by which the cluster runs. */
+export async function hasFiles(host: Host): Promise<boolean> {
+  return (await existing(host, lastingFiles)).length === lastingFiles.length;
+}
+
+async function existing(host: Host, paths: readonly string[]): Promise<string[]> {
+  const found: string[] = [];
+  for (const path of paths) if ((await host.files.stat(path)) !== undefined) found.push(path);
+  return found;
 }
 
 /** What the last phases of `kubeadm init` make, in their order; the cluster's DNS comes later (dns.ts). */

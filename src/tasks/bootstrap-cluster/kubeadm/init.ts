@@ -6,7 +6,7 @@ import { BkeError } from '../../../lib/errors.ts';
 import type { TaskScope } from '../../task.ts';
 import type { Reach } from '../client.ts';
 import { waitForApi } from '../ready.ts';
-import { isFinished, joinTokens, progressOf } from './cluster-state.ts';
+import { hasFiles, isFinished, joinTokens, progressOf } from './cluster-state.ts';
 import { runKubeadm } from './run.ts';
 import { keepSettings } from './settings.ts';
 import { kubeadmPaths, kubeconfigFiles, kubeletUnit, manifestFiles } from './paths.ts';
@@ -28,7 +28,9 @@ export async function initCluster(scope: TaskScope, options: InitOptions): Promi
   if (begun) await startKubelet(scope);
   const fresh = !begun || !(await finished(scope, options));
   if (fresh) {
-    const what = begun ? 'go on with the kubeadm init that was interrupted' : 'run kubeadm init';
+    const what = begun
+      ? 'go on with kubeadm init, which did not come to its end or lacks what it made'
+      : 'run kubeadm init';
     await scope.act(what, async () => {
       if (!begun) await clearAttempt(host);
       await runInit(scope, begun);
@@ -47,7 +49,7 @@ async function startKubelet(scope: TaskScope): Promise<void> {
 
 async function finished(scope: TaskScope, { nodeName, reach }: InitOptions): Promise<boolean> {
   const { host } = scope;
-  if ((await host.files.stat(kubeadmPaths.kubeconfig)) === undefined) return false;
+  if (!(await hasFiles(host))) return false;
   return reach(host, async (client) => {
     try {
       await waitForApi(scope, client, { unit: kubeletUnit, timeoutMs: answerMs });

@@ -1,4 +1,4 @@
-import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../../../src/kube/client.ts';
@@ -35,10 +35,20 @@ async function put(path: string, content = 'x'): Promise<void> {
   await writeFile(file, content);
 }
 
+const made = [
+  '/etc/kubernetes/pki/ca.crt',
+  ...['admin', 'super-admin', 'kubelet', 'controller-manager', 'scheduler'].map(
+    (name) => `/etc/kubernetes/${name}.conf`,
+  ),
+  ...['etcd', 'kube-apiserver', 'kube-controller-manager', 'kube-scheduler'].map(
+    (name) => `/etc/kubernetes/manifests/${name}.yaml`,
+  ),
+  '/var/lib/kubelet/config.yaml',
+];
+
 /** Until the kubelet starts. */
 async function begin(): Promise<void> {
-  for (const path of ['/etc/kubernetes/pki/ca.crt', '/etc/kubernetes/admin.conf', '/var/lib/kubelet/config.yaml'])
-    await put(path);
+  for (const path of made) await put(path);
   await put('/usr/lib/systemd/system/kubelet.service', '[Service]\n');
   await machine.host.run(['systemctl', 'restart', 'kubelet.service']);
 }
@@ -139,6 +149,35 @@ describe('kubeadm init', () => {
     await init();
     expect(calls).toEqual([again]);
     expect(await readFile(join(machine.root, '/etc/kubernetes/pki/ca.key'), 'utf8')).toBe('kept');
+  });
+
+  it("of a cluster that has lost the kubelet's settings keeps its certificates: what it stores is worth nothing without them", async () => {
+    await init();
+    await put('/var/lib/etcd/member/snap/db');
+    await put('/etc/kubernetes/pki/ca.key', 'kept');
+    await rm(join(machine.root, '/var/lib/kubelet/config.yaml'));
+    await init();
+    expect(calls).toEqual([first, again]);
+    expect(await readFile(join(machine.root, '/etc/kubernetes/pki/ca.key'), 'utf8')).toBe('kept');
+  });
+
+  it.each(made.filter((path) => /\/(?!super-)[a-z-]+\.conf$|\/manifests\//.test(path)))(
+    'is gone on with where %s is missing',
+    async (path) => {
+      await init();
+      await rm(join(machine.root, path));
+      await init();
+      expect(calls).toEqual([first, again]);
+      await init();
+      expect(calls).toHaveLength(2);
+    },
+  );
+
+  it('leaves a super-administrator away that somebody took away', async () => {
+    await init();
+    await rm(join(machine.root, '/etc/kubernetes/super-admin.conf'));
+    await init();
+    expect(calls).toEqual([first]);
   });
 
   it.each([
