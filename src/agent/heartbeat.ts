@@ -4,7 +4,7 @@ import { agentAnnotations, agentObjects, type AgentSettings, heartbeatSeconds } 
 import { errorFields, type Log } from '../controllers/log.ts';
 import type { Host } from '../host/host.ts';
 import type { KubeClient } from '../kube/client.ts';
-import { BkeError, toErrorReport } from '../lib/errors.ts';
+import { toErrorReport } from '../lib/errors.ts';
 import { bkeVersion } from '../lib/version.ts';
 import { writeContact } from '../tasks/agent/contact.ts';
 
@@ -63,13 +63,7 @@ async function beat(
 async function tellContact({ host, log, now }: HeartbeatOptions, fault: unknown): Promise<void> {
   if (fault === undefined) log.info({}, 'the cluster hears this host');
   else log.warn(errorFields(fault), 'the cluster does not hear this host');
-  const said =
-    fault === undefined
-      ? {}
-      : {
-          problem: toErrorReport(fault).message,
-          ...(fault instanceof BkeError && fault.hint !== undefined ? { hint: fault.hint } : {}),
-        };
+  const said = fault === undefined ? {} : { problem: toErrorReport(fault).message };
   await writeContact(host, { pid: process.pid, since: now().toISOString(), ...said }).catch((thrown: unknown) =>
     log.warn(errorFields(thrown), 'the contact could not be noted'),
   );

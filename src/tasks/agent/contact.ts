@@ -10,7 +10,6 @@ const contact = z.object({
   since: z.string(),
   /** undefined: the last heartbeat was taken; else why it was not. */
   problem: z.string().optional(),
-  hint: z.string().optional(),
 });
 export type AgentContact = z.infer<typeof contact>;
 

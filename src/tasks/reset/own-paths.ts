@@ -4,6 +4,7 @@ import type { KnownPath } from '../../host/state/known-paths.ts';
 import type { Host } from '../../host/host.ts';
 import { unitFolder } from '../../host/systemd.ts';
 import { ownMark } from '../../lib/own-mark.ts';
+import { agentPaths, agentUnit } from '../agent/paths.ts';
 import { kubeadmPaths } from '../bootstrap-cluster/kubeadm/paths.ts';
 import { containerdPaths } from '../node/containerd-config.ts';
 import { kernelValuesFile, modulesFile } from '../node/environment.ts';
@@ -23,7 +24,6 @@ export async function isMarked(host: Host, path: string): Promise<boolean> {
 const nodeFiles = [modulesFile, kernelValuesFile, ...kubeletFiles];
 const kubeadmFiles = [kubeadmPaths.config];
 
-const agentUnit = 'bke-agent.service';
 const serviceUnits: readonly string[] = Object.values(unitNames);
 
 export const ownUnits: readonly string[] = [agentUnit, ...serviceUnits];
@@ -75,7 +75,8 @@ export function namedPaths(flags: ResetFlags): KnownPath[] {
           ...paths('file', 'site CA', [siteCaKey, siteCaCertificate, pushPassword]),
         ]
       : []),
-    ...(flags.all ? paths('tree', 'agent state', [`${defaultStateDir}/agent`]) : []),
+    ...paths('tree', 'files brought for the node', [agentPaths.artifacts]),
+    ...(flags.all ? paths('tree', 'agent state', [agentPaths.stateDir]) : []),
     ...(flags.all && flags.mount ? paths('file', 'site CA', [siteCa]) : []),
   ];
 }
