@@ -79,7 +79,7 @@ async function applyOne(client: KubeClient, object: KubeObject, options: ApplyAl
     async () => {
       signal.throwIfAborted();
       const before = await client.get(keyOf(object));
-      const after = await client.apply(withoutDerived(object), { fieldManager, force });
+      const after = await client.apply(appliedForm(object), { fieldManager, force });
       return { object: after, outcome: outcomeOf(before, after) };
     },
     {
@@ -97,8 +97,8 @@ async function applyOne(client: KubeClient, object: KubeObject, options: ApplyAl
   );
 }
 
-/** The rules of an aggregated ClusterRole are a controller's to fill: an apply that empties them would never come to rest. */
-function withoutDerived(object: KubeObject): KubeObject {
+/** What is sent for an object. The rules of an aggregated ClusterRole are a controller's to fill: an apply that empties them would never come to rest. */
+export function appliedForm(object: KubeObject): KubeObject {
   if (object.kind !== 'ClusterRole' || object['aggregationRule'] === undefined) return object;
   const { rules: _rules, ...rest } = object;
   return rest;
@@ -108,10 +108,15 @@ function outcomeOf(before: KubeObject | undefined, after: KubeObject): ApplyOutc
   if (before === undefined) return 'created';
   if (before.metadata.resourceVersion === after.metadata.resourceVersion) return 'unchanged';
   // Between the two reads a controller may have written its status.
-  return isDeepStrictEqual(wanted(before), wanted(after)) ? 'unchanged' : 'changed';
+  return sameContent(before, after) ? 'unchanged' : 'changed';
 }
 
-/** What an apply is about: not what the server and controllers keep in it. */
+/** Without regard to what the server and controllers keep in an object. */
+export function sameContent(a: KubeObject, b: KubeObject): boolean {
+  return isDeepStrictEqual(wanted(a), wanted(b));
+}
+
+/** What an apply is about. */
 function wanted({ status: _status, metadata, ...rest }: KubeObject): unknown {
   const { resourceVersion: _version, generation: _generation, managedFields: _fields, ...kept } = metadata;
   return { ...rest, metadata: kept };

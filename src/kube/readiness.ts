@@ -41,9 +41,7 @@ export async function daemonSetTrouble(client: ReadClient, place: NamedIn): Prom
 }
 
 /** undefined: the node is ready. */
-export async function nodeTrouble(client: Pick<KubeClient, 'get'>, name: string): Promise<string | undefined> {
-  const node = await client.get({ apiVersion: 'v1', kind: 'Node', name });
-  if (node === undefined) return `no kubelet has registered a node ${name} yet`;
+export function nodeTrouble(node: KubeObject): string | undefined {
   const ready = conditionOf(node, 'Ready');
   if (ready?.status === 'True') return undefined;
   return ready === undefined ? 'its kubelet has not said how it is yet' : conditionWords(ready) || 'NotReady';

@@ -2,8 +2,7 @@
 import type { Host } from '../../host/host.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import { createKubeClient } from '../../kube/create-client.ts';
-import { connectionFromKubeconfig } from '../../kube/kubeconfig.ts';
-import { BkeError } from '../../lib/errors.ts';
+import { connectionByKubeconfig } from '../kubeconfig.ts';
 
 /** @throws BkeError BKE_KUBECONFIG_INVALID */
 export async function withCluster<Result>(
@@ -11,15 +10,7 @@ export async function withCluster<Result>(
   kubeconfig: string,
   work: (client: KubeClient) => Promise<Result>,
 ): Promise<Result> {
-  const readFile = async (path: string): Promise<string> => {
-    const content = await host.files.read(path);
-    if (content === undefined) {
-      throw new BkeError('BKE_KUBECONFIG_INVALID', `${path} is not there`, { host: host.name });
-    }
-    return content.toString('utf8');
-  };
-  const text = await readFile(kubeconfig);
-  const client = createKubeClient(await connectionFromKubeconfig(text, { file: kubeconfig, readFile }));
+  const client = createKubeClient(await connectionByKubeconfig(host, kubeconfig));
   try {
     return await work(client);
   } finally {

@@ -1,7 +1,7 @@
 // Waits until a bootstrap cluster works: its API server answers, its node is ready, its DNS runs. Whatever it was made by.
-import type { KubeClient, KubeObject, ListOptions } from '../../kube/client.ts';
+import type { KubeClient, KubeObject } from '../../kube/client.ts';
 import { conditionOf } from '../../kube/conditions.ts';
-import { fieldAt, listAt, numberAt, textAt } from '../../kube/fields.ts';
+import { deploymentTrouble, nodeTrouble } from '../../kube/readiness.ts';
 import { BkeError } from '../../lib/errors.ts';
 import type { Wait } from '../../operations/scope.ts';
 import type { TaskScope } from '../task.ts';
@@ -71,56 +71,22 @@ function isAway(thrown: unknown): thrown is BkeError {
 async function probeNode(client: KubeClient, name: string): Promise<Answer> {
   const node = await client.get({ apiVersion: 'v1', kind: 'Node', name });
   if (node === undefined) return notReady(`the kubelet has not registered the node ${name} yet`);
-  const condition = conditionOf(node, 'Ready');
-  if (condition?.status === 'True') return pressure(node) ?? ready;
-  return notReady(condition === undefined ? 'it tells no condition yet' : condition.message || condition.reason);
+  return answerOf(nodeTrouble(node) ?? pressure(node));
 }
 
 /** A kubelet that is ready takes no pods all the same while its disk or memory is short. */
-function pressure(node: KubeObject): Answer | undefined {
+function pressure(node: KubeObject): string | undefined {
   for (const type of ['DiskPressure', 'MemoryPressure', 'PIDPressure']) {
     const condition = conditionOf(node, type);
-    if (condition?.status === 'True') return notReady(`it takes no pods: ${type}: ${condition.message}`);
+    if (condition?.status === 'True') return `it takes no pods: ${type}: ${condition.message}`;
   }
   return undefined;
 }
 
-const dns = { apiVersion: 'apps/v1', kind: 'Deployment', namespace: 'kube-system', name: 'coredns' };
-
 async function probeDns(client: KubeClient): Promise<Answer> {
-  const deployment = await client.get(dns);
-  if (deployment === undefined) return notReady('there is no Deployment kube-system/coredns yet');
-  if (isRolledOut(deployment)) return ready;
-  const reason = await podsTrouble(client, { namespace: dns.namespace, labelSelector: 'k8s-app=kube-dns' });
-  return notReady(reason ?? conditionOf(deployment, 'Available')?.message ?? 'its pods are being made');
+  return answerOf(await deploymentTrouble(client, { namespace: 'kube-system', name: 'coredns' }));
 }
 
-/** All of what is wanted, and of the newest specification. */
-function isRolledOut(deployment: KubeObject): boolean {
-  const wanted = numberAt(deployment, 'spec', 'replicas') ?? 1;
-  const seen = numberAt(deployment, 'status', 'observedGeneration') ?? 0;
-  const available = numberAt(deployment, 'status', 'availableReplicas') ?? 0;
-  const updated = numberAt(deployment, 'status', 'updatedReplicas') ?? 0;
-  return seen >= (deployment.metadata.generation ?? 0) && updated >= wanted && available >= wanted;
-}
-
-/** Why the first of these pods that does not run does not. */
-export async function podsTrouble(client: Pick<KubeClient, 'list'>, options: ListOptions): Promise<string | undefined> {
-  const { items } = await client.list({ apiVersion: 'v1', kind: 'Pod' }, options);
-  return items.flatMap((pod) => podTrouble(pod) ?? [])[0];
-}
-
-/** Why a pod does not run: what its containers wait for, else what it is not yet. */
-function podTrouble(pod: KubeObject): string | undefined {
-  for (const status of listAt(pod, 'status', 'containerStatuses')) {
-    const state = fieldAt(status, 'state');
-    const why = fieldAt(state, 'waiting') ?? fieldAt(state, 'terminated');
-    const reason = textAt(why, 'reason');
-    if (reason !== undefined)
-      return `${pod.metadata.name}: ${[reason, textAt(why, 'message')].filter(Boolean).join(': ')}`;
-  }
-  const open = listAt(pod, 'status', 'conditions').find(
-    (condition) => textAt(condition, 'status') === 'False' && textAt(condition, 'message') !== undefined,
-  );
-  return open === undefined ? undefined : `${pod.metadata.name}: ${textAt(open, 'message') ?? ''}`;
+function answerOf(trouble: string | undefined): Answer {
+  return trouble === undefined ? ready : notReady(trouble);
 }

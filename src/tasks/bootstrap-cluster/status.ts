@@ -2,8 +2,8 @@
 import type { BootstrapSettings } from '../../config/bootstrap.ts';
 import type { Host } from '../../host/host.ts';
 import type { KubeClient, KubeObject } from '../../kube/client.ts';
-import { conditionOf, conditionWords } from '../../kube/conditions.ts';
 import { listAt, textAt } from '../../kube/fields.ts';
+import { nodeTrouble } from '../../kube/readiness.ts';
 import { hostPort } from '../../lib/address.ts';
 import { errorField, toError } from '../../lib/thrown.ts';
 import { managementStatus } from '../cluster-api/status.ts';
@@ -119,15 +119,11 @@ async function nodesOf(client: KubeClient): Promise<ServiceStatus[]> {
   return items.map(nodeStatus);
 }
 
-const silent = { reason: '', message: 'its kubelet has not said how it is yet' };
-
 function nodeStatus(node: KubeObject): ServiceStatus {
-  const ready = conditionOf(node, 'Ready');
   const address = listAt(node, 'status', 'addresses').find((entry) => textAt(entry, 'type') === 'InternalIP');
-  const trouble = ready?.status === 'True' ? undefined : conditionWords(ready ?? silent);
   return {
     name: `node/${node.metadata.name}`,
-    ...healthOfPart('unhealthy', trouble),
+    ...healthOfPart('unhealthy', nodeTrouble(node)),
     unit: '',
     version: textAt(node, 'status', 'nodeInfo', 'kubeletVersion') ?? 'unknown',
     address: textAt(address, 'address') ?? 'unknown',

@@ -1,11 +1,8 @@
 // The client of a step: made for it, closed after it; none in a dry run before there is a cluster.
-import path from 'node:path';
-import type { Host } from '../../host/host.ts';
 import type { KubeClient } from '../../kube/client.ts';
-import type { KubeConnection } from '../../kube/connection.ts';
 import { createKubeClient } from '../../kube/create-client.ts';
-import { connectionFromKubeconfig } from '../../kube/kubeconfig.ts';
 import { BkeError } from '../../lib/errors.ts';
+import { connectionByKubeconfig } from '../kubeconfig.ts';
 import type { TaskScope } from '../task.ts';
 
 /** @throws BkeError BKE_KUBECONFIG_INVALID */
@@ -14,16 +11,6 @@ export type Connect = (scope: TaskScope) => Promise<KubeClient>;
 /** @param file a kubeconfig on the host */
 export function connectByKubeconfig(file: string): Connect {
   return async ({ host }) => createKubeClient(await connectionByKubeconfig(host, file));
-}
-
-/** @throws BkeError BKE_KUBECONFIG_INVALID */
-export async function connectionByKubeconfig(host: Pick<Host, 'files'>, file: string): Promise<KubeConnection> {
-  const readFile = async (name: string): Promise<string> => {
-    const bytes = await host.files.read(path.resolve(path.dirname(file), name));
-    if (bytes === undefined) throw new BkeError('BKE_KUBECONFIG_INVALID', `${name} is not there`);
-    return bytes.toString();
-  };
-  return connectionFromKubeconfig(await readFile(file), { file, readFile });
 }
 
 /** @param work gets no client in a dry run where no cluster answers: it is then as if there were none. */

@@ -3,8 +3,10 @@ import { type Site, siteObject } from '../../cluster/site.ts';
 import type { Host } from '../../host/host.ts';
 import { applyAll } from '../../kube/apply.ts';
 import type { KubeClient, KubeObject, ListOptions, ObjectKey, ResourceKind } from '../../kube/client.ts';
+import { pendingOf } from '../../kube/pending.ts';
+import { fieldManager } from '../field-manager.ts';
+import { connectionByKubeconfig } from '../kubeconfig.ts';
 import type { TaskScope } from '../task.ts';
-import { fieldManager, pendingOf } from './apply.ts';
 import { clustersNamespaceObjects } from './clusters-namespace.ts';
 import { type CertificateOptions, reconcileCertificates } from './certificates.ts';
 import {
@@ -14,7 +16,6 @@ import {
   type ProviderComponents,
   renderComponents,
 } from './components.ts';
-import { connectionByKubeconfig } from './connect.ts';
 import { inventoryObject } from './inventory.ts';
 import { ensureManagementCa, hasManagementCa, readManagementCa } from './management-ca.ts';
 import { clustersNamespace, type Provider } from './providers.ts';
@@ -143,7 +144,7 @@ async function applyObjects({ scope, client }: Work, what: string, objects: read
     await scope.act(`apply ${what}`, () => changesAnything(scope, needed(client), objects));
     return;
   }
-  const pending = client === undefined ? objects : await pendingOf(client, objects);
+  const pending = client === undefined ? objects : await pendingOf(client, objects, fieldManager);
   if (pending.length > 0) await scope.act(`apply ${what}: ${namesOf(pending)}`, async () => true);
 }
 

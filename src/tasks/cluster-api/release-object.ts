@@ -1,10 +1,11 @@
 // The catalogue of a release in the cluster: one ConfigMap per release, from which controllers resolve versions. Its content never changes.
 import { isDeepStrictEqual } from 'node:util';
 import type { KubeClient, KubeObject } from '../../kube/client.ts';
+import { keyOf } from '../../kube/fields.ts';
 import { digestOf, hexOf } from '../../lib/digest.ts';
 import { BkeError } from '../../lib/errors.ts';
 import type { Catalogue } from '../../release/catalogue.ts';
-import { fieldManager, keyOf } from './apply.ts';
+import { fieldManager } from '../field-manager.ts';
 import { systemNamespace } from './providers.ts';
 
 /** Label of the catalogues of all releases; its value is empty. */

@@ -1,7 +1,7 @@
 // Proof that a webhook works: an object with a mistake is sent as a trial, and the webhook itself must be the one who refuses it.
 import type { KubeClient } from '../../kube/client.ts';
 import { BkeError } from '../../lib/errors.ts';
-import { fieldManager } from './apply.ts';
+import { fieldManager } from '../field-manager.ts';
 import type { WebhookProbe } from './providers.ts';
 
 /** undefined: it works. Nothing is stored, even where nobody refuses the object. */

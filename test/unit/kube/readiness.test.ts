@@ -201,12 +201,11 @@ describe('daemonSetTrouble', () => {
 describe('nodeTrouble', () => {
   const node = (...conditions: object[]): KubeObject => ({ ...named('Node', 'n1'), status: { conditions } });
 
-  it('takes the words of the kubelet', async () => {
+  it('takes the words of the kubelet', () => {
     const message = 'container runtime network not ready: cni plugin not initialized';
     const notReady = node({ type: 'Ready', status: 'False', reason: 'KubeletNotReady', message });
-    expect(await nodeTrouble(world({ object: notReady }), 'n1')).toBe(`KubeletNotReady: ${message}`);
-    expect(await nodeTrouble(world({ object: node({ type: 'Ready', status: 'True' }) }), 'n1')).toBeUndefined();
-    expect(await nodeTrouble(world({ object: node() }), 'n1')).toBe('its kubelet has not said how it is yet');
-    expect(await nodeTrouble(world({}), 'n1')).toBe('no kubelet has registered a node n1 yet');
+    expect(nodeTrouble(notReady)).toBe(`KubeletNotReady: ${message}`);
+    expect(nodeTrouble(node({ type: 'Ready', status: 'True' }))).toBeUndefined();
+    expect(nodeTrouble(node())).toBe('its kubelet has not said how it is yet');
   });
 });

@@ -1,9 +1,9 @@
 // The cluster's DNS, made once pods have a network: its pods would be tried before, and then wait a quarter of a minute to be tried again.
 import type { KubeClient } from '../../../kube/client.ts';
+import { daemonSetTrouble } from '../../../kube/readiness.ts';
 import { flannelDaemonSet } from '../../../cluster/cni/flannel.ts';
 import type { TaskScope } from '../../task.ts';
 import type { Reach } from '../client.ts';
-import { podsTrouble } from '../ready.ts';
 import { kubeadmPaths } from './paths.ts';
 import { runKubeadm } from './run.ts';
 
@@ -38,7 +38,7 @@ async function waitForNetwork(scope: TaskScope, reach: Reach): Promise<void> {
       next: `kubectl --kubeconfig ${kubeadmPaths.kubeconfig} -n ${flannelDaemonSet.namespace} get pods`,
       probe: async () => {
         if ((await scope.host.files.stat(subnetFile)) !== undefined) return { ready: true };
-        const trouble = await podsTrouble(client, { namespace: flannelDaemonSet.namespace });
+        const trouble = await daemonSetTrouble(client, flannelDaemonSet);
         return { ready: false, cause: trouble ?? 'its pod is being made' };
       },
     }),

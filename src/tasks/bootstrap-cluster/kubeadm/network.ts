@@ -1,13 +1,13 @@
 // The pods' network: flannel's manifest out of the bundle, applied as it fits this cluster.
 import { type FlannelOptions, flannelObjects } from '../../../cluster/cni/flannel.ts';
 import { applyAll } from '../../../kube/apply.ts';
-import type { KubeClient, KubeObject } from '../../../kube/client.ts';
+import { pendingOf } from '../../../kube/pending.ts';
 import { BkeError } from '../../../lib/errors.ts';
+import { fieldManager } from '../../field-manager.ts';
 import type { TaskScope } from '../../task.ts';
 import type { Reach } from '../client.ts';
 import { kubeadmPaths } from './paths.ts';
 
-const fieldManager = 'bke-init';
 const what = 'apply flannel';
 
 export interface NetworkOptions extends FlannelOptions {
@@ -31,25 +31,10 @@ export async function applyNetwork(scope: TaskScope, options: NetworkOptions): P
   }
   const objects = flannelObjects(manifest.toString('utf8'), options);
   await reach(scope.host, async (client) => {
-    const changed: KubeObject[] = [];
-    for (const object of objects) if (await differs(client, object)) changed.push(object);
+    const changed = await pendingOf(client, objects, fieldManager);
     if (changed.length === 0) return;
     await scope.act(what, async () => {
       await applyAll(client, changed, { fieldManager, force: true, signal: scope.signal });
     });
   });
-}
-
-/** Asked of the server itself, which fills in what a manifest leaves open. */
-async function differs(client: KubeClient, object: KubeObject): Promise<boolean> {
-  const { apiVersion, kind, metadata } = object;
-  const now = await client.get({ apiVersion, kind, namespace: metadata.namespace, name: metadata.name });
-  if (now === undefined) return true;
-  const then = await client.apply(object, { fieldManager, force: true, dryRun: true });
-  return content(now) !== content(then);
-}
-
-function content({ metadata, ...object }: KubeObject): string {
-  const { managedFields: _managed, resourceVersion: _version, ...own } = metadata;
-  return JSON.stringify({ ...object, metadata: own });
 }

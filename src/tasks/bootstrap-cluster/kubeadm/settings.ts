@@ -2,12 +2,12 @@
 import type { KubeClient } from '../../../kube/client.ts';
 import { textAt } from '../../../kube/fields.ts';
 import { digestOf } from '../../../lib/digest.ts';
+import { fieldManager } from '../../field-manager.ts';
 import type { TaskScope } from '../../task.ts';
 import type { Reach } from '../client.ts';
 import { runKubeadm } from './run.ts';
 
 const annotation = 'bke.io/kubeadm-config';
-const fieldManager = 'bke-init';
 const configMap = { apiVersion: 'v1', kind: 'ConfigMap', namespace: 'kube-system', name: 'kubeadm-config' };
 const proxy = { apiVersion: 'apps/v1', kind: 'DaemonSet', namespace: 'kube-system', name: 'kube-proxy' };
 

@@ -77,18 +77,18 @@ it('a node that is ready and takes no pods says why', async () => {
   expect(await cause()).toBe('node h1 to be ready: it takes no pods: DiskPressure: kubelet has disk pressure');
 });
 
-it('the DNS tells what its containers wait for, else what its pods are not yet', async () => {
+it('the DNS tells how much of it runs, and what the pods that do not wait for', async () => {
   cluster.put(node('True', ''), dns(1));
-  expect(await cause()).toBe('the cluster DNS to run: its pods are being made');
+  expect(await cause()).toBe('the cluster DNS to run: 1 of 2 ready');
   cluster.put(pod({ conditions: [{ type: 'PodScheduled', status: 'False', message: '0/1 nodes are available' }] }));
-  expect(await cause()).toBe('the cluster DNS to run: coredns-1: 0/1 nodes are available');
+  expect(await cause()).toBe('the cluster DNS to run: 1 of 2 ready; pod coredns-1: 0/1 nodes are available');
   cluster.put(
     pod({ containerStatuses: [{ state: { waiting: { reason: 'ImagePullBackOff', message: 'not found' } } }] }),
   );
-  expect(await cause()).toBe('the cluster DNS to run: coredns-1: ImagePullBackOff: not found');
+  expect(await cause()).toBe('the cluster DNS to run: 1 of 2 ready; pod coredns-1: ImagePullBackOff: not found');
 });
 
 it('a DNS whose newest form is not seen yet is not ready', async () => {
   cluster.put(node('True', ''), dns(2, 2));
-  expect(await cause()).toMatch(/^the cluster DNS to run/);
+  expect(await cause()).toBe('the cluster DNS to run: its controller has not taken it up yet');
 });
