@@ -1,6 +1,6 @@
 // Events of Kubernetes about objects: what `kubectl describe` shows people.
-import { createHash } from 'node:crypto';
 import type { KubeClient, KubeObject } from '../kube/client.ts';
+import { digestOf, hexOf } from '../lib/digest.ts';
 import { errorFields, type Log } from './log.ts';
 
 /** What happened to an object. */
@@ -37,7 +37,7 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
   return {
     record: async (event) => {
       const now = options.now();
-      const key = digestOf(event);
+      const key = keyText(event);
       if (now.getTime() - (written.get(key) ?? 0) < repeatMs) return;
       for (const [other, time] of written) if (now.getTime() - time >= repeatMs) written.delete(other);
       written.set(key, now.getTime());
@@ -51,12 +51,10 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
   };
 }
 
-function digestOf({ object, reason, message }: ObjectEvent): string {
+/** The same for the same event, short enough for the name of an object. */
+function keyText({ object, reason, message }: ObjectEvent): string {
   const { namespace, name, uid } = object.metadata;
-  return createHash('sha256')
-    .update(JSON.stringify([object.kind, namespace, name, uid, reason, message]))
-    .digest('hex')
-    .slice(0, 16);
+  return hexOf(digestOf(JSON.stringify([object.kind, namespace, name, uid, reason, message]))).slice(0, 16);
 }
 
 function eventObject(event: ObjectEvent, suffix: string, options: EventRecorderOptions): KubeObject {

@@ -1,5 +1,6 @@
 // A zod schema as the structural OpenAPI schema that a CustomResourceDefinition takes (KEP-1979 of apiextensions: no references, no unions).
 import { z } from 'zod';
+import { isMapping } from '../../lib/is-mapping.ts';
 
 type Json = { readonly [field: string]: unknown };
 
@@ -52,8 +53,4 @@ function bounds({ type, minimum, maximum }: Json): Json {
     ...(safe(maximum) ? { maximum } : {}),
     ...(type === 'integer' ? { format: safe(maximum) ? 'int32' : 'int64' } : {}),
   };
-}
-
-function isMapping(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

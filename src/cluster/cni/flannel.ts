@@ -2,6 +2,7 @@
 import type { KubeObject } from '../../kube/client.ts';
 import { parseManifests } from '../../kube/manifests.ts';
 import { BkeError } from '../../lib/errors.ts';
+import { isMapping } from '../../lib/is-mapping.ts';
 import { tryJson } from '../../lib/try-json.ts';
 
 export interface FlannelOptions {
@@ -42,18 +43,14 @@ export function flannelImages(manifest: string): string[] {
   return [...new Set(images)].sort();
 }
 
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 function fields(parent: Fields, name: string): Fields {
   const value = parent[name];
-  return isFields(value) ? value : {};
+  return isMapping(value) ? value : {};
 }
 
 function list(parent: Fields, name: string): Fields[] {
   const value = parent[name];
-  return Array.isArray(value) ? value.filter(isFields) : [];
+  return Array.isArray(value) ? value.filter(isMapping) : [];
 }
 
 function isDaemonSet({ kind, metadata }: KubeObject): boolean {
@@ -71,7 +68,7 @@ function podOf(daemonSet: KubeObject): Fields {
 function withNetwork(object: KubeObject, podCIDR: string): KubeObject {
   const data = fields(object, 'data');
   const network = tryJson(String(data['net-conf.json']));
-  if (!isFields(network)) throw unusable('its net-conf.json is no JSON');
+  if (!isMapping(network)) throw unusable('its net-conf.json is no JSON');
   const text = `${JSON.stringify({ ...network, ...networkOf(podCIDR) }, undefined, 2)}\n`;
   return { ...object, data: { ...data, 'net-conf.json': text } };
 }

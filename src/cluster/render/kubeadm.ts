@@ -1,4 +1,4 @@
-// The part of kubeadm's configuration that Cluster API carries. Settings of kubelet, kube-proxy and containerd go to the node by bke itself (design 7).
+// The part of kubeadm's configuration that Cluster API carries. Settings of kubelet, kube-proxy and containerd go to the node by bke itself (docs/guide/cluster-yaml.md).
 import type { ClusterConfig } from '../../config/cluster/config.ts';
 
 /** Tags of images where they differ from those of kubeadm; e.g. of builds of one's own. */

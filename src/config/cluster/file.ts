@@ -1,8 +1,9 @@
-// cluster.yaml as it is written (design 9; docs/guide/cluster-yaml.md): every field with its form. What holds between fields is in check.ts.
+// cluster.yaml as it is written (docs/guide/cluster-yaml.md): every field with its form. What holds between fields is in check.ts.
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { isGlobalAddress } from '../../lib/address.ts';
 import { isDnsName, isHostName, suggestHostName } from '../../lib/dns-name.ts';
+import { isMapping } from '../../lib/is-mapping.ts';
 import { readKubernetesVersion } from '../../lib/kubernetes-version.ts';
 import {
   labelValueProblem,
@@ -112,10 +113,6 @@ function namespaceOfAddon(): z.ZodType<string> {
   return textWith((name) =>
     isDnsName(name) && !name.includes('.') ? undefined : `${shown(name)} is no name of a namespace`,
   );
-}
-
-function isMapping(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 const registryHost = textWith((text) => {

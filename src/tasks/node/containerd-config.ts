@@ -1,6 +1,6 @@
 // The text of containerd's configuration files: config.toml (version 3), hosts.toml per registry, crictl.yaml. Pure, kept as golden files by tests.
 import { localFolder } from '../../release/oci/reference.ts';
-import { ownMark } from '../../lib/own-mark.ts';
+import { ownHead } from '../../lib/own-mark.ts';
 import { mergeToml, type TomlTable, toToml } from '../../lib/toml.ts';
 
 export const containerdPaths = {
@@ -53,7 +53,7 @@ export function containerdConfig(options: ContainerdOptions): string {
       },
     },
   };
-  return `${ownMark}. Edits are lost when bke runs again.\n${toToml(mergeToml(base, options.settings))}`;
+  return `${ownHead}${toToml(mergeToml(base, options.settings))}`;
 }
 
 /**
@@ -70,10 +70,10 @@ export function hostsToml(registry: string, local: string): string {
     ca: containerdPaths.ca,
     override_path: true,
   };
-  return `${ownMark}. Edits are lost when bke runs again.\n${toToml(table)}`;
+  return `${ownHead}${toToml(table)}`;
 }
 
 export function crictlConfig(): string {
   const endpoint = `unix://${containerdPaths.socket}`;
-  return `${ownMark}. Edits are lost when bke runs again.\nruntime-endpoint: ${endpoint}\nimage-endpoint: ${endpoint}\ntimeout: 30\n`;
+  return `${ownHead}runtime-endpoint: ${endpoint}\nimage-endpoint: ${endpoint}\ntimeout: 30\n`;
 }

@@ -1,5 +1,6 @@
 // Kernel values that kubelet and kube-proxy set by themselves. bke sets them first, so that the record knows what they were before. Pure.
 import type { JsonObject, JsonValue } from '../../config/node-settings.ts';
+import { isMapping } from '../../lib/is-mapping.ts';
 
 export type KernelValues = Readonly<Record<string, string>>;
 
@@ -67,11 +68,7 @@ function includesLoopback(blocks: readonly JsonValue[]): boolean {
 }
 
 function object(value: JsonValue | undefined): JsonObject {
-  return typeof value === 'object' && value !== null && !isList(value) ? value : {};
-}
-
-function isList(value: object): value is readonly JsonValue[] {
-  return Array.isArray(value);
+  return isMapping(value) ? value : {};
 }
 
 const unitSeconds: Readonly<Record<string, number>> = { h: 3600, m: 60, s: 1 };

@@ -1,6 +1,6 @@
 // The text of the kubelet's unit and configuration files. Pure, kept as golden files by tests.
 import type { JsonObject } from '../../config/node-settings.ts';
-import { ownMark } from '../../lib/own-mark.ts';
+import { ownHead, ownMark } from '../../lib/own-mark.ts';
 import { fillTemplate } from '../../lib/template.ts';
 
 export const kubeletPaths = {
@@ -52,7 +52,7 @@ function unitWord(word: string): string {
 /** A file of the kubelet's configuration directory. */
 export function kubeletDropIn(fields: JsonObject): string {
   const document = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration', ...fields };
-  return `${ownMark}. Edits are lost when bke runs again.\n${JSON.stringify(document, undefined, 2)}\n`;
+  return `${ownHead}${JSON.stringify(document, undefined, 2)}\n`;
 }
 
 /**

@@ -1,14 +1,12 @@
 // The text of K3s's configuration files. Pure, kept as golden files by tests, and checked there against K3s's documented names.
 import { stringify } from 'yaml';
-import { ownMark } from '../../../lib/own-mark.ts';
+import { ownHead } from '../../../lib/own-mark.ts';
 import { type TomlTable, toToml } from '../../../lib/toml.ts';
 import { localFolder } from '../../../release/oci/reference.ts';
 import { k3sPaths } from './paths.ts';
 
-const head = `${ownMark}. Edits are lost when bke runs again.\n`;
-
 function yamlFile(value: unknown): string {
-  return `${head}${stringify(value, { lineWidth: 0, aliasDuplicateObjects: false })}`;
+  return `${ownHead}${stringify(value, { lineWidth: 0, aliasDuplicateObjects: false })}`;
 }
 
 export interface K3sConfigOptions {
@@ -73,5 +71,5 @@ export function k3sRegistries(mirrored: readonly string[], local: string): strin
 
 /** Merged into the configuration that K3s renders (version 3). */
 export function k3sContainerd(settings: TomlTable): string {
-  return `${head}${toToml({ version: 3, ...settings })}`;
+  return `${ownHead}${toToml({ version: 3, ...settings })}`;
 }

@@ -1,6 +1,7 @@
 // Settings of kube-proxy as its options: inside K3s it takes no configuration file without losing what K3s itself tells it.
 import type { JsonObject, JsonValue } from '../../../config/node-settings.ts';
 import { BkeError } from '../../../lib/errors.ts';
+import { isMapping } from '../../../lib/is-mapping.ts';
 
 /** Field of KubeProxyConfiguration -> option (kubernetes cmd/kube-proxy/app/options.go). */
 export const kubeProxyOptions: Readonly<Record<string, string>> = {
@@ -37,7 +38,7 @@ const described = new Set(['apiVersion', 'kind']);
 /** The settings of the site over what bke sets. */
 export function kubeProxyFields(settings: JsonObject): JsonObject {
   const conntrack = settings['conntrack'];
-  return { ...settings, conntrack: { ...untouchedLimits, ...(isObject(conntrack) ? conntrack : {}) } };
+  return { ...settings, conntrack: { ...untouchedLimits, ...(isMapping(conntrack) ? conntrack : {}) } };
 }
 
 /**
@@ -61,12 +62,8 @@ function leaves(settings: JsonObject, above = ''): [string, JsonValue][] {
   return Object.entries(settings).flatMap(([name, value]): [string, JsonValue][] => {
     if (above === '' && described.has(name)) return [];
     const field = `${above}${name}`;
-    return isObject(value) ? leaves(value, `${field}.`) : [[field, value]];
+    return isMapping(value) ? leaves(value, `${field}.`) : [[field, value]];
   });
-}
-
-function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function valueText(value: JsonValue): string {

@@ -1,7 +1,8 @@
 // The text of kubeadm's configuration file (kubeadm.k8s.io/v1beta4). Pure, kept as golden files by tests.
 import { stringify } from 'yaml';
-import type { JsonObject, JsonValue, NodeSettings } from '../../../config/node-settings.ts';
-import { ownMark } from '../../../lib/own-mark.ts';
+import type { JsonObject, NodeSettings } from '../../../config/node-settings.ts';
+import { isMapping } from '../../../lib/is-mapping.ts';
+import { ownHead } from '../../../lib/own-mark.ts';
 import { containerdPaths } from '../../node/containerd-config.ts';
 
 export interface KubeadmConfigOptions {
@@ -37,7 +38,7 @@ export function kubeadmConfig(options: KubeadmConfigOptions): string {
     },
   ];
   const texts = documents.map((document) => stringify(document, { lineWidth: 0 }));
-  return `${ownMark}. Edits are lost when bke runs again.\n${texts.join('---\n')}`;
+  return `${ownHead}${texts.join('---\n')}`;
 }
 
 function initConfiguration({ nodeName, hostIP, port, settings }: KubeadmConfigOptions): object {
@@ -79,9 +80,5 @@ function clusterConfiguration(options: KubeadmConfigOptions): object {
 /** null in settings means: not this one; kubeadm takes a field that is absent for that. */
 function withoutNulls(fields: JsonObject): JsonObject {
   const kept = Object.entries(fields).filter(([, value]) => value !== null);
-  return Object.fromEntries(kept.map(([name, value]) => [name, isObject(value) ? withoutNulls(value) : value]));
-}
-
-function isObject(value: JsonValue): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return Object.fromEntries(kept.map(([name, value]) => [name, isMapping(value) ? withoutNulls(value) : value]));
 }

@@ -1,4 +1,5 @@
 // Where kubeadm's files are on a host (Kubernetes, cmd/kubeadm/app/constants).
+import { kubeletPaths } from '../../node/kubelet-config.ts';
 
 export const kubeadmPaths = {
   program: '/usr/local/bin/kubeadm',
@@ -8,10 +9,10 @@ export const kubeadmPaths = {
   pki: '/etc/kubernetes/pki',
   manifests: '/etc/kubernetes/manifests',
   /** Written last before the kubelet is started. */
-  kubeletConfig: '/var/lib/kubelet/config.yaml',
+  kubeletConfig: kubeletPaths.config,
 } as const;
 
-export const kubeletUnit = 'kubelet.service';
+export const kubeletUnit = kubeletPaths.unit;
 
 const components = ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kube-scheduler'];
 const accounts = ['admin', 'super-admin', 'kubelet', 'controller-manager', 'scheduler'];
