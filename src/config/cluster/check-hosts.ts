@@ -10,7 +10,7 @@ export function hostFindings(sketch: ClusterSketch, source: WrittenSource): Find
     ...twice(hosts, source, {
       field: 'name',
       keyOf: ({ name }) => name?.toLowerCase(),
-      message: ({ name }, first) => `${name} is also the name of ${first}`,
+      message: (_host, first) => `another host has this name: ${first}`,
     }),
     ...twice(hosts, source, {
       field: 'address',

@@ -6,6 +6,7 @@ import { BkeError } from '../../../lib/errors.ts';
 import { ownMark } from '../../../lib/own-mark.ts';
 import { programFolder } from '../../node/programs.ts';
 import type { Task } from '../../task.ts';
+import { kubernetesFound } from '../kubernetes-found.ts';
 import { k3sLink, k3sPaths, k3sUnit } from './paths.ts';
 
 /** Of a K3s, by whomever, and of a cluster by kubeadm. */
@@ -27,12 +28,7 @@ export const k3sHostTask: Task<{ readonly version: string }> = {
 /** @throws BkeError BKE_KUBERNETES_FOUND */
 export async function checkHost(host: Host, version: string): Promise<void> {
   const foreign = await foreignTrace(host);
-  if (foreign !== undefined) {
-    throw new BkeError('BKE_KUBERNETES_FOUND', `there is a Kubernetes on this host that bke did not make: ${foreign}`, {
-      host: host.name,
-      hint: 'Use another host, or take it away first: bke reset --dry-run shows what would go.',
-    });
-  }
+  if (foreign !== undefined) throw kubernetesFound(host, foreign);
   const running = await installedVersion(host);
   if (running === undefined || follows(running, version)) return;
   throw new BkeError('BKE_KUBERNETES_FOUND', `the bootstrap cluster is K3s ${running}, and the bundle has ${version}`, {

@@ -29,8 +29,8 @@ export interface KubeadmArtifacts {
   readonly images: readonly string[];
 }
 
-/** Lines for people; empty where nothing is missing. */
-export function missingArtifacts(content: ReleaseContent): string[] {
+/** What of the catalogue is missing for it, a line each; empty where nothing is. */
+export function missingForKubeadm(content: ReleaseContent): string[] {
   const version = findFile(content.catalogue, { name: 'kubeadm', platform: content.platform })?.version;
   if (version === undefined) return ['program kubeadm'];
   const programs = programNames.filter((name) => findProgram(content, name, version) === undefined);
@@ -44,7 +44,7 @@ export function missingArtifacts(content: ReleaseContent): string[] {
   ];
 }
 
-/** @throws Error where something is missing: callers ask `missingArtifacts` first. */
+/** @throws Error where something is missing: callers ask `missingForKubeadm` first. */
 export function kubeadmArtifacts(content: ReleaseContent): KubeadmArtifacts {
   const version = needed(findFile(content.catalogue, { name: 'kubeadm', platform: content.platform })).version;
   const program = (name: ProgramName): FileArtifact => needed(findProgram(content, name, version));

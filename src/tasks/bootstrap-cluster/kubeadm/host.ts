@@ -1,22 +1,14 @@
 // Whether kubeadm may begin on a host: nobody else's Kubernetes is there, and no cluster of another version.
 import type { Host } from '../../../host/host.ts';
 import { BkeError } from '../../../lib/errors.ts';
+import { kubernetesFound } from '../kubernetes-found.ts';
 import { kubeadmPaths, kubeconfigFiles, manifestFiles } from './paths.ts';
 
 /** @throws BkeError BKE_KUBERNETES_FOUND */
 export async function checkHost(host: Host, version: string): Promise<void> {
-  const found = await foundFiles(host);
-  if (found.length === 0) return;
-  if ((await host.files.stat(kubeadmPaths.config)) === undefined) {
-    throw new BkeError(
-      'BKE_KUBERNETES_FOUND',
-      `there is a Kubernetes on this host that bke did not make: ${found[0] ?? ''}`,
-      {
-        host: host.name,
-        hint: 'Use another host, or take it away first: bke reset --dry-run shows what would go.',
-      },
-    );
-  }
+  const [found] = await foundFiles(host);
+  if (found === undefined) return;
+  if ((await host.files.stat(kubeadmPaths.config)) === undefined) throw kubernetesFound(host, found);
   const running = await manifestVersion(host);
   if (running === undefined || running === version) return;
   throw new BkeError(

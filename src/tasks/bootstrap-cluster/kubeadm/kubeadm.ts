@@ -7,7 +7,7 @@ import { type TaskScope, taskStep } from '../../task.ts';
 import type { BootstrapCluster, BootstrapPlan } from '../bootstrap-cluster.ts';
 import { reachBy } from '../client.ts';
 import { waitForCluster } from '../ready.ts';
-import { type KubeadmArtifacts, kubeadmArtifacts, missingArtifacts, programOf } from './artifacts.ts';
+import { type KubeadmArtifacts, kubeadmArtifacts, programOf } from './artifacts.ts';
 import { kubeadmConfig } from './config.ts';
 import { applyDns } from './dns.ts';
 import { checkHost } from './host.ts';
@@ -15,10 +15,7 @@ import { initCluster } from './init.ts';
 import { applyNetwork } from './network.ts';
 import { kubeadmPaths, kubeletUnit } from './paths.ts';
 
-/** What of the catalogue is missing for it; empty where nothing is. */
-export function missingForKubeadm(plan: Pick<BootstrapPlan, 'catalogue' | 'platform'>): string[] {
-  return missingArtifacts(plan);
-}
+export { missingForKubeadm } from './artifacts.ts';
 
 export function kubeadmBootstrap(plan: BootstrapPlan): BootstrapCluster {
   const artifacts = kubeadmArtifacts(plan);

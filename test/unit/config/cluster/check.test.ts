@@ -11,7 +11,7 @@ const controlPlanes = (count: number): string[] =>
 describe('the same host twice', () => {
   it.each([
     [host('w1', '192.0.2.11'), '[1].address: 192.0.2.11 is also the address of m1 (line 7)'],
-    [host('m1', '192.0.2.12'), '[1].name: m1 is also the name of m1 (line 7)'],
+    [host('m1', '192.0.2.12'), '[1].name: another host has this name: m1 (line 7)'],
     [host('w1', '::ffff:192.0.2.11'), '[1].address: write 192.0.2.11 instead of ::ffff:192.0.2.11'],
     [
       host('w1', '192.0.2.12', 'worker', ', nodeIP: 192.0.2.11'),
@@ -243,7 +243,7 @@ describe('a file with mistakes of form', () => {
       'spec.network.cnii: there is no such field; did you mean cni?',
       'spec.management: must be true or false, but is the text "maybe"',
       'spec.hosts[0].ssh.usr: there is no such field; did you mean user?',
-      'spec.hosts[1].name: m1 is also the name of m1 (line 9)',
+      'spec.hosts[1].name: another host has this name: m1 (line 9)',
       'spec.hosts[1].address: 192.0.2.11 is also the address of m1 (line 9)',
       'spec.hosts[1].x: there is no such field',
     ]);

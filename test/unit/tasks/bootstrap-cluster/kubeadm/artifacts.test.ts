@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Catalogue } from '../../../../../src/release/catalogue.ts';
-import { kubeadmArtifacts, missingArtifacts } from '../../../../../src/tasks/bootstrap-cluster/kubeadm/artifacts.ts';
+import { kubeadmArtifacts, missingForKubeadm } from '../../../../../src/tasks/bootstrap-cluster/kubeadm/artifacts.ts';
 
 const platform = 'linux/amd64';
 const digest = `sha256:${'0'.repeat(64)}` as const;
@@ -40,7 +40,7 @@ const catalogue: Catalogue = {
 
 describe('what a cluster by kubeadm is made of', () => {
   it('is the newest Kubernetes of the release, and the newest of what has versions of its own', () => {
-    expect(missingArtifacts({ catalogue, platform })).toEqual([]);
+    expect(missingForKubeadm({ catalogue, platform })).toEqual([]);
     const artifacts = kubeadmArtifacts({ catalogue, platform });
     expect(artifacts).toMatchObject({ version: 'v1.36.3', etcdTag: '3.6.8-0', corednsTag: 'v1.14.2' });
     expect(artifacts.programs.kubelet.path).toBe('kubelet/v1.36.3');
@@ -55,10 +55,10 @@ describe('what a cluster by kubeadm is made of', () => {
   });
 
   it('is told whole where it is missing', () => {
-    expect(missingArtifacts({ catalogue: { ...catalogue, files: [] }, platform })).toEqual(['program kubeadm']);
+    expect(missingForKubeadm({ catalogue: { ...catalogue, files: [] }, platform })).toEqual(['program kubeadm']);
     const files = catalogue.files.filter(({ name, version }) => name === 'kubeadm' || version === 'v1.35.7');
     const images = catalogue.images.filter(({ ref }) => /v1\.35\.7|scheduler|coredns/.test(ref));
-    expect(missingArtifacts({ catalogue: { ...catalogue, files, images }, platform })).toEqual([
+    expect(missingForKubeadm({ catalogue: { ...catalogue, files, images }, platform })).toEqual([
       'program kubelet v1.36.3',
       'program kubectl v1.36.3',
       'image registry.k8s.io/kube-apiserver:v1.36.3',
@@ -72,6 +72,6 @@ describe('what a cluster by kubeadm is made of', () => {
   });
 
   it('is of the platform of the host', () => {
-    expect(missingArtifacts({ catalogue, platform: 'linux/arm64' })).toEqual(['program kubeadm']);
+    expect(missingForKubeadm({ catalogue, platform: 'linux/arm64' })).toEqual(['program kubeadm']);
   });
 });
