@@ -6,6 +6,9 @@ import { defineConfig } from 'vitest/config';
 // Tests see the files of an ordinary host whatever the user's umask; what must hold under any umask is tested under several.
 process.umask(0o022);
 
+/** What comes soon comes later on a machine with much to do. */
+const patient = { poll: { timeout: 10_000 } };
+
 export default defineConfig({
   test: {
     projects: [
@@ -16,6 +19,7 @@ export default defineConfig({
           testTimeout: 15_000,
           maxWorkers: Math.max(4, availableParallelism()),
           sequence: { groupOrder: 0 },
+          expect: patient,
         },
       },
       {
@@ -26,6 +30,7 @@ export default defineConfig({
           hookTimeout: 120_000,
           maxWorkers: 3,
           sequence: { groupOrder: 1 },
+          expect: patient,
         },
       },
       {
@@ -37,6 +42,7 @@ export default defineConfig({
           hookTimeout: 600_000,
           maxWorkers: 2,
           sequence: { groupOrder: 2 },
+          expect: patient,
         },
       },
     ],
