@@ -28,6 +28,14 @@ const bounds: Readonly<Record<keyof ClusterNetworks, Bounds>> = {
   serviceCIDR: { from: 12, to: 28, why: 'Kubernetes takes no other sizes' },
 };
 
+/** No pod or service can be reached at these (RFC 6890, 1112): the kernel drops them or keeps them for itself. */
+const unusable: readonly (readonly [block: string, what: string])[] = [
+  ['0.0.0.0/8', 'this network'],
+  ['127.0.0.0/8', 'loopback'],
+  ['169.254.0.0/16', 'link-local addresses'],
+  ['224.0.0.0/3', 'multicast and reserved addresses'],
+];
+
 /** @param given more the user's own word of the two: it is blamed where they overlap. */
 export function networkProblems(networks: ClusterNetworks, given: keyof ClusterNetworks): NetworkProblem[] {
   const pods = parseCidr(networks.podCIDR);
@@ -57,5 +65,13 @@ function blockProblems(field: keyof ClusterNetworks, text: string, block: Cidr |
   const { from, to, why } = bounds[field];
   if (block.prefix > to) return [{ field, message: `${text} is too small: /${to} or more, since ${why}` }];
   if (block.prefix < from) return [{ field, message: `${text} is too large: /${from} at most` }];
-  return [];
+  const special = unusable.find(([other]) => hasAddressOf(block, other));
+  return special === undefined
+    ? []
+    : [{ field, message: `${text} cannot be used: ${special[0]} is for ${special[1]}` }];
+}
+
+function hasAddressOf(block: Cidr, other: string): boolean {
+  const parsed = parseCidr(other);
+  return parsed !== undefined && overlaps(block, parsed);
 }

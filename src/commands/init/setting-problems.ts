@@ -30,7 +30,10 @@ function portProblems(layers: readonly SettingsLayer[], { bootstrap, ports }: Se
     // Of K3s' ports one follows from the port that was chosen for it.
     const blamed = given === undefined && port === ports.kubernetes + 1 ? 'kubernetes' : name;
     const layer = given ?? layerOfPort(layers, blamed);
-    const message = blamed === name ? `${port} is a port of ${use}` : `the port after it is ports.${name}, and ${use}`;
+    const message =
+      blamed === name
+        ? `${port} is a port of ${use}`
+        : `${port}, the port after it, is also ports.${name}: K3s takes both`;
     return [{ ...placeIn(layer, `ports.${blamed}`), message }];
   });
 }

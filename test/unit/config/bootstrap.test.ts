@@ -130,6 +130,23 @@ describe('addresses of pods and services', () => {
       '10.1.0.0/29',
       ['f: network.serviceCIDR: 10.1.0.0/29 is too small: /28 or more, since Kubernetes takes no other sizes'],
     ],
+    ['127.9.0.0/16', undefined, ['f: network.podCIDR: 127.9.0.0/16 cannot be used: 127.0.0.0/8 is for loopback']],
+    [
+      '0.0.0.0/8',
+      '169.254.20.0/24',
+      [
+        'f: network.podCIDR: 0.0.0.0/8 cannot be used: 0.0.0.0/8 is for this network',
+        'f: network.serviceCIDR: 169.254.20.0/24 cannot be used: 169.254.0.0/16 is for link-local addresses',
+      ],
+    ],
+    [
+      '239.0.0.0/8',
+      '240.0.0.0/12',
+      [
+        'f: network.podCIDR: 239.0.0.0/8 cannot be used: 224.0.0.0/3 is for multicast and reserved addresses',
+        'f: network.serviceCIDR: 240.0.0.0/12 cannot be used: 224.0.0.0/3 is for multicast and reserved addresses',
+      ],
+    ],
     [undefined, '10.0.0.0/8', ['f: network.serviceCIDR: 10.0.0.0/8 is too large: /12 at most']],
     ['100.64.0.0/10', undefined, ["f: network.podCIDR: 100.64.0.0/10 overlaps with the services' 100.73.0.0/16"]],
     [undefined, '100.72.1.0/24', ["f: network.serviceCIDR: 100.72.1.0/24 overlaps with the pods' 100.72.0.0/16"]],
