@@ -50,11 +50,13 @@ export function storedConditions(object: KubeObject, verdicts: Verdicts, now: Da
   });
 }
 
+export interface Turn {
+  readonly type: ConditionType;
+  readonly verdict: Verdict;
+}
+
 /** Conditions whose status or reason is another than the object's. */
-export function turned(
-  object: KubeObject,
-  verdicts: Verdicts,
-): { readonly type: ConditionType; readonly verdict: Verdict }[] {
+export function turned(object: KubeObject, verdicts: Verdicts): Turn[] {
   return conditionTypes.flatMap((type) => {
     const before = conditionOf(object, type);
     const verdict = verdicts[type];

@@ -1,10 +1,12 @@
 // Writes what a BKEHost's controller says about it, where it is something new, and tells people of turns.
 import { isDeepStrictEqual } from 'node:util';
 import type { KubeClient, KubeObject } from '../../kube/client.ts';
+import { conditionOf } from '../../kube/conditions.ts';
 import { fieldAt, textAt } from '../../kube/fields.ts';
+import { kubeStatus } from '../../kube/status-error.ts';
 import type { EventRecorder, ObjectEvent } from '../event-recorder.ts';
 import { fieldManager, identityOf } from './access.ts';
-import { type ConditionType, storedConditions, turned, type Verdict, type Verdicts } from './conditions.ts';
+import { storedConditions, type Turn, turned, type Verdicts } from './conditions.ts';
 import type { Heartbeat } from './heartbeats.ts';
 
 export interface HostStatus {
@@ -25,16 +27,34 @@ export async function writeStatus(writer: StatusWriter, object: KubeObject, said
   const before = object['status'] ?? {};
   const same = Object.entries(status).every(([field, value]) => isDeepStrictEqual(fieldAt(before, field), value));
   if (same) return object;
-  const after = await writer.client.apply(
-    { ...identityOf(object), status },
-    { fieldManager, force: true, subresource: 'status' },
-  );
-  for (const { type, verdict } of turned(object, said.verdicts)) {
-    // What is still on its way is told by what it leads to.
-    if (verdict.status === 'Unknown' || calm.has(verdict.reason)) continue;
-    await writer.events.record({ object, ...eventOf(type, verdict) });
+  const after = await applyStatus(writer.client, object, status);
+  // Gone meanwhile: nobody is left to be told anything.
+  if (after === undefined) return object;
+  for (const turn of turned(object, said.verdicts)) {
+    if (isNews(object, turn)) await writer.events.record({ object, ...eventOf(turn) });
   }
   return after;
+}
+
+async function applyStatus(
+  client: StatusWriter['client'],
+  object: KubeObject,
+  status: object,
+): Promise<KubeObject | undefined> {
+  try {
+    return await client.apply({ ...identityOf(object), status }, { fieldManager, force: true, subresource: 'status' });
+  } catch (thrown) {
+    if (kubeStatus(thrown)?.status === 404) return undefined;
+    throw thrown;
+  }
+}
+
+/** What went wrong, what is well again, and that it is available: what is on its way is told by what it leads to. */
+function isNews(object: KubeObject, { type, verdict: { status, reason } }: Turn): boolean {
+  if (status === 'Unknown' || calm.has(reason)) return false;
+  const before = conditionOf(object, type);
+  const wasWrong = before?.status === 'False' && !calm.has(before.reason);
+  return status === 'False' || type === 'Available' || wasWrong;
 }
 
 function statusField(object: KubeObject, { verdicts, facts, heartbeat }: HostStatus, now: Date): object {
@@ -46,7 +66,7 @@ function statusField(object: KubeObject, { verdicts, facts, heartbeat }: HostSta
   };
 }
 
-function eventOf(type: ConditionType, { status, reason, message }: Verdict): Omit<ObjectEvent, 'object'> {
+function eventOf({ type, verdict: { status, reason, message } }: Turn): Omit<ObjectEvent, 'object'> {
   const words = `${type}: ${message === '' ? reason : message}`.slice(0, longestEvent);
   return { type: status === 'True' ? 'Normal' : 'Warning', reason, message: words };
 }

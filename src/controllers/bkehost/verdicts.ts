@@ -53,8 +53,13 @@ function reachable({ spec, heartbeat, job, reached, before }: Known): Verdict {
   if (heartbeat.state === 'fresh') return yes('AgentAnswers');
   if (reached === true) return yes('LoggedIn');
   if (job?.failure !== undefined && reached === false) return verdictOf(job.failure.thrown);
-  const told = before.Reachable?.reason === 'AgentAnswers' ? undefined : before.Reachable;
-  return notDialled(spec) ?? told ?? unknown('NotTried', 'no login was tried yet');
+  return toldBefore(before.Reachable, heartbeat) ?? notDialled(spec) ?? unknown('NotTried', 'no login was tried yet');
+}
+
+/** An agent that is silent answers no more; of one that was not heard yet, nothing is taken back. */
+function toldBefore(before: Verdict | undefined, { state }: Heartbeat): Verdict | undefined {
+  if (before?.reason === 'AgentAnswers') return state === 'unproven' ? before : undefined;
+  return before?.reason === 'NotTried' ? undefined : before;
 }
 
 function notDialled(spec: BKEHostSpec): Verdict | undefined {
@@ -69,13 +74,17 @@ function agentReady({ heartbeat, job, before, reached, assessment }: Known): Ver
   if (heartbeat.state === 'fresh') return yes('Heartbeat');
   // A controller that has just begun does not take back what was so.
   if (heartbeat.state === 'unproven' && before.AgentReady?.status === 'True') return before.AgentReady;
-  return enrolment(job, reached) ?? (heartbeat.state === 'none' ? notEnrolled(assessment) : silent(heartbeat));
+  return (
+    enrolment({ job, reached, heartbeat }) ?? (heartbeat.state === 'none' ? notEnrolled(assessment) : silent(heartbeat))
+  );
 }
 
 /** A login that failed is told of by Reachable. */
-function enrolment(job: JobState | undefined, reached: boolean | undefined): Verdict | undefined {
+function enrolment({ job, reached, heartbeat }: Pick<Known, 'job' | 'reached' | 'heartbeat'>): Verdict | undefined {
   if (job?.failure !== undefined && reached === true) return verdictOf(job.failure.thrown);
-  return job?.doing === undefined ? undefined : no('Enrolling', job.doing);
+  // Of a host whose agent is silent, that says more than that its login is tried.
+  if (job?.doing === undefined || (heartbeat.state === 'lost' && reached !== true)) return undefined;
+  return no('Enrolling', job.doing);
 }
 
 function silent({ state, lastSeen = '' }: Heartbeat): Verdict {
@@ -98,17 +107,19 @@ function preflight({ spec, assessment, before }: Known): Verdict {
 }
 
 function clean({ spec, assessment, before }: Known): Verdict {
-  const { quarantine, cleanUpPending, consumerRef } = spec;
+  const unclean = uncleanBySpec(spec);
+  if (unclean !== undefined) return unclean;
+  const told = before.Clean?.reason === 'Clean' || before.Clean?.reason === 'Leftovers' ? before.Clean : undefined;
+  return assessment?.clean ?? told ?? unknown('NotChecked', 'the host was not looked at yet');
+}
+
+function uncleanBySpec({ quarantine, cleanUpPending, consumerRef }: BKEHostSpec): Verdict | undefined {
   if (quarantine !== undefined) {
-    return no(
-      'Quarantined',
-      `since ${quarantine.since}: ${quarantine.reason}. When it is clean: kubectl patch bkehost … --type=json -p '[{"op":"remove","path":"/spec/quarantine"}]'`,
-    );
+    const way = `kubectl patch bkehost NAME --type=json -p '[{"op":"remove","path":"/spec/quarantine"}]'`;
+    return no('Quarantined', `since ${quarantine.since}: ${quarantine.reason}. When it is clean: ${way}`);
   }
   if (cleanUpPending === true) return no('CleanUpPending', 'what a cluster left is not proven to be gone');
-  if (consumerRef !== undefined) return unknown('InUse', 'a machine has the host');
-  if (assessment !== undefined) return assessment.clean;
-  return before.Clean?.reason === 'Leftovers' ? before.Clean : yes('Clean');
+  return consumerRef === undefined ? undefined : unknown('InUse', 'a machine has the host');
 }
 
 /** The first thing that speaks against it. With an agent that answers, nobody has to log in any more. */

@@ -1,5 +1,4 @@
 // How bke comes to a host: fetched by the host itself from a real HTTPS server, by a real shell; streamed where that does not go.
-import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:https';
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -8,10 +7,11 @@ import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { type BinarySources, bringBinary } from '../../../../src/controllers/bkehost/binary.ts';
 import type { HostShell, UploadTarget } from '../../../../src/host/host.ts';
 import { openLocalHost } from '../../../../src/host/local/local-host.ts';
+import { digestOf } from '../../../../src/lib/digest.ts';
 import { createCaCertificate, generateKey, issueServingCertificate } from '../../../../src/lib/x509.ts';
 
 const content = `bke for a test ${process.pid}`;
-const digest = `sha256:${createHash('sha256').update(content).digest('hex')}`;
+const digest = digestOf(content);
 const place = `/var/lib/bke-brought-${digest.slice(7, 23)}`;
 const bringing = { signal: AbortSignal.timeout(30_000), tell: () => undefined };
 let server: Server;

@@ -105,9 +105,25 @@ it('keeps what was said of a login while it is tried again', () => {
 });
 
 it('takes nothing back because the controller began anew', () => {
-  const before = { AgentReady: yes('Heartbeat'), Preflight: yes('ChecksPassed') };
+  const before = { Reachable: yes('AgentAnswers'), AgentReady: yes('Heartbeat'), Preflight: yes('ChecksPassed') };
   const heartbeat = { ...fresh, state: 'unproven' } as const;
-  expect(verdictsOf(known({ before, heartbeat })).Available).toEqual(yes('Available'));
+  const { Available, Reachable } = verdictsOf(known({ before, heartbeat }));
+  expect(Available).toEqual(yes('Available'));
+  expect(Reachable).toEqual(before.Reachable);
+});
+
+it('says of a silent host that it is silent, while its login is tried', () => {
+  const before = { Reachable: yes('AgentAnswers') };
+  const job = { name: 'enrol', inputs: '', doing: 'logging in as root' };
+  const heartbeat = { ...fresh, state: 'lost' } as const;
+  const { Reachable, AgentReady } = verdictsOf(known({ before, job, heartbeat, reached: false }));
+  expect(AgentReady.reason).toBe('HeartbeatLost');
+  expect(Reachable.status).toBe('Unknown');
+  expect(verdictsOf(known({ job, heartbeat, reached: true })).AgentReady.reason).toBe('Enrolling');
+});
+
+it('does not call a host clean that nobody looked at', () => {
+  expect(verdictsOf(known()).Clean.status).toBe('Unknown');
 });
 
 it('does not hold a host in use to checks that are meant for a bare one', () => {
