@@ -93,9 +93,13 @@ export function tagOf(ref: string): string {
   return ref.slice(ref.lastIndexOf(':') + 1);
 }
 
-/** As semantic versions where they look like some, e.g. v1.4.4 or 3.10; else as text. */
+/** As semantic versions where they look like some, e.g. v1.4.4 or 3.10; a release comes after its candidates. Else as text. */
 export function compareVersions(a: string, b: string): number {
-  const [first, second] = [semver.coerce(a), semver.coerce(b)];
-  const byVersion = first === null || second === null ? 0 : semver.compare(first, second);
+  const [first, second] = [semanticVersion(a), semanticVersion(b)];
+  const byVersion = first === null || second === null ? 0 : semver.compareBuild(first, second);
   return byVersion === 0 ? a.localeCompare(b) : byVersion;
+}
+
+function semanticVersion(text: string): semver.SemVer | null {
+  return semver.coerce(text, { includePrerelease: true });
 }
