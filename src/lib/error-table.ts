@@ -342,7 +342,7 @@ export const errorTable = {
     exit: ExitCode.failed,
     title: 'A host did not become a node',
     explanation:
-      "The commands of Cluster API's bootstrap data ran, and the one file that tells their success (/run/cluster-api/bootstrap-success.complete) is not there, so kubeadm failed or a command before it did. The last lines are under the message; all of them are in /var/lib/bke/bootstrap/commands.log on the host. Lines with [ERROR Name] are kubeadm's checks of the host. The next attempt takes away what this one has left and begins anew with the same data. A join with an expired token cannot succeed: delete the Machine, and Cluster API makes a new one.",
+      "The commands of Cluster API's bootstrap data ran, and the one file that tells their success (/run/cluster-api/bootstrap-success.complete) is not there, so kubeadm failed or a command before it did. The last lines are under the message; all of them are in /var/lib/bke/bootstrap/runcmd.log on the host. Lines with [ERROR Name] are kubeadm's checks of the host. The next attempt takes away what this one has left and begins anew with the same data. A join with an expired token cannot succeed: delete the Machine, and Cluster API makes a new one.",
   },
   BKE_TIME_SERVICE_MISSING: {
     exit: ExitCode.failed,

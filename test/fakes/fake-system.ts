@@ -63,7 +63,8 @@ export class FakeSystem {
     const action = new Map([
       ['groupadd', () => this.#groupadd(name)],
       ['groupdel', () => this.#groupdel(name)],
-      ['useradd', () => this.#useradd(name)],
+      ['useradd', () => this.#useradd(name, words)],
+      ['usermod', () => this.#usermod(name, words)],
       ['userdel', () => this.#userdel(name)],
       ['modprobe', () => this.#modprobe(words[0] ?? '')],
       ['rmmod', () => this.#rmmod(words[0] ?? '')],
@@ -234,13 +235,29 @@ export class FakeSystem {
     return done;
   }
 
-  async #useradd(name: string): Promise<RunResult> {
+  async #useradd(name: string, words: readonly string[]): Promise<RunResult> {
     if (await this.#has('passwd', name)) return failed(9, `useradd: user '${name}' already exists`);
+    if (words.includes('--user-group')) await this.#groupadd(name);
     const groups = (await this.#table('group')).split('\n');
-    const gid = groups.find((line) => line.startsWith(`${name}:`))?.split(':')[2];
+    const group = optionOf(words, '--gid') ?? name;
+    const gid = groups.find((line) => line.startsWith(`${group}:`))?.split(':')[2];
     const id = await this.#freeId('passwd');
-    await this.#rewrite('passwd', (lines) => [...lines, `${name}:x:${id}:${gid}::/nonexistent:/usr/sbin/nologin`]);
+    const [comment, home, shell] = ['--comment', '--home-dir', '--shell'].map(
+      (option) => optionOf(words, option) ?? '',
+    );
+    await this.#rewrite('passwd', (lines) => [...lines, `${name}:x:${id}:${gid}:${comment}:${home}:${shell}`]);
     await this.#rewrite('shadow', (lines) => [...lines, `${name}:!:20000::::::`]);
+    return this.#usermod(name, words);
+  }
+
+  /** Memberships only. */
+  async #usermod(name: string, words: readonly string[]): Promise<RunResult> {
+    const wanted = optionOf(words, '--groups')?.split(',') ?? [];
+    for (const table of wanted.length === 0 ? [] : ['group', 'gshadow']) {
+      await this.#rewrite(table, (lines) =>
+        lines.map((line) => (wanted.includes(line.split(':', 1)[0] ?? '') ? `${line}${name}` : line)),
+      );
+    }
     return done;
   }
 
@@ -250,6 +267,11 @@ export class FakeSystem {
     const without = linesWithout(name);
     await this.#rewrite('passwd', without);
     await this.#rewrite('shadow', without);
+    for (const table of ['group', 'gshadow']) {
+      await this.#rewrite(table, (lines) =>
+        lines.map((line) => (line.endsWith(`:${name}`) ? line.slice(0, -name.length) : line)),
+      );
+    }
     await this.#removeGroup(name, without);
     return done;
   }
@@ -314,6 +336,11 @@ export class FakeSystem {
       () => false,
     );
   }
+}
+
+function optionOf(words: readonly string[], option: string): string | undefined {
+  const at = words.indexOf(option);
+  return at < 0 ? undefined : words[at + 1];
 }
 
 function linesWithout(name: string): (lines: string[]) => string[] {

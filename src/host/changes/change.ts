@@ -41,6 +41,8 @@ export interface DirectoryChange {
   readonly path: string;
   readonly mode: number;
   readonly owner?: Owner;
+  /** The home of an account: undone, what its user has put there stays, open to root alone. */
+  readonly home?: true;
 }
 
 export interface LinkChange {

@@ -50,6 +50,11 @@ async function undo(host: Host, record: ChangeRecord<DirectoryChange, DirectoryS
     return { result: 'undone' };
   }
   const content = await host.files.list(path);
+  if (content.length > 0 && record.last.home === true) {
+    // Another account may get the same number one day.
+    await host.files.setAttributes(path, { mode: 0o700, uid: 0, gid: 0 });
+    return { result: 'kept', why: `it holds what its user made: ${listedShort(content, 5)}` };
+  }
   if (content.length > 0) return { result: 'left', why: `not empty: ${listedShort(content, 5)}` };
   await host.files.remove(path);
   return { result: 'undone' };

@@ -4,7 +4,7 @@ import { digestOf, digesting } from '../../lib/digest.ts';
 import { BkeError } from '../../lib/errors.ts';
 import type { Host } from '../host.ts';
 import { findOwner, requireOwner } from './accounts.ts';
-import { trySystemctl } from '../systemd.ts';
+import { runBounded } from '../state/bounded.ts';
 import type { ChangeKind, ChangeRecord, FileChange, Observation, UndoOutcome } from './change.ts';
 import {
   type FileState,
@@ -67,7 +67,8 @@ const restartMs = 100_000;
 
 /** One that does not start again tells so itself, and keeps neither a change nor a reset from its end. */
 async function restartReader(host: Host, { reader }: FileChange): Promise<void> {
-  if (reader !== undefined) await trySystemctl(host, ['try-restart', '--', reader], restartMs);
+  if (reader !== undefined)
+    await runBounded(host, ['systemctl', 'try-restart', '--', reader], { timeoutMs: restartMs });
 }
 
 async function undo(

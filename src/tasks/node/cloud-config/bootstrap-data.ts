@@ -148,7 +148,7 @@ function failure({ host }: TaskScope, { exitCode, said }: ScriptEnd): BkeError {
     {
       host: host.name,
       details: said,
-      hint: `All it said is in ${bootstrapPaths.log} on the host; see also journalctl -u kubelet and crictl ps -a.`,
+      hint: `All it said is in ${bootstrapPaths.log('runcmd')} on the host; see also journalctl -u kubelet and crictl ps -a.`,
     },
   );
 }

@@ -2,6 +2,7 @@
 import { removeTree } from '../../../host/changes/remove-tree.ts';
 import type { Host } from '../../../host/host.ts';
 import { runChecked } from '../../../host/run-checked.ts';
+import { runBounded } from '../../../host/state/bounded.ts';
 import { BkeError } from '../../../lib/errors.ts';
 import { listedShort } from '../../../lib/text.ts';
 import { foundFiles } from '../../bootstrap-cluster/kubeadm/host.ts';
@@ -13,9 +14,10 @@ const etcdData = '/var/lib/etcd';
 
 /** What of a Kubernetes is on the host. Before the first attempt it is somebody else's; after it begun it is ours, because there was nothing. */
 async function kubernetesFiles(host: Host): Promise<string[]> {
-  const found = await foundFiles(host);
+  const found = (await foundFiles(host)).filter((path) => path !== kubeadmPaths.pki);
   if ((await host.files.stat(kubeadmPaths.kubeletConfig)) !== undefined) found.push(kubeadmPaths.kubeletConfig);
-  if ((await host.files.list(etcdData)).length > 0) found.push(etcdData);
+  // Empty, kubeadm itself leaves them behind.
+  for (const path of [kubeadmPaths.pki, etcdData]) if ((await host.files.list(path)).length > 0) found.push(path);
   return found;
 }
 
@@ -44,7 +46,7 @@ export async function clearAttempt(scope: TaskScope, { joining }: { readonly joi
   if (await isUntouched(host)) return;
   await scope.act('take away what the attempt that failed has left', async () => {
     const others = await otherManifests(host);
-    const left = joining && (await host.files.stat(etcdManifest)) !== undefined && (await resets(scope, []));
+    const left = joining && (await host.files.stat(etcdManifest)) !== undefined && (await leaves(scope));
     if (!left) await requireReset(scope);
     await removeTree(host, etcdData, { keepTop: true, mountedTop: true, signal: scope.signal });
     for (const { path, content } of others) {
@@ -63,14 +65,9 @@ function resetCommand(words: readonly string[]): readonly [string, ...string[]] 
   return [kubeadmPaths.program, 'reset', '--force', `--cri-socket=unix://${containerdPaths.socket}`, ...words];
 }
 
-async function resets({ host, signal }: TaskScope, words: readonly string[]): Promise<boolean> {
-  try {
-    return (await host.run(resetCommand(words), { timeoutMs: leaveMs, signal })).exitCode === 0;
-  } catch (thrown) {
-    // Cluster API takes a member out of etcd that has no Machine any more.
-    if (thrown instanceof BkeError && thrown.code === 'BKE_TIMEOUT') return false;
-    throw thrown;
-  }
+/** Where that fails, Cluster API takes a member out of etcd that has no Machine any more. */
+async function leaves({ host, signal }: TaskScope): Promise<boolean> {
+  return (await runBounded(host, resetCommand([]), { timeoutMs: leaveMs, signal })).exitCode === 0;
 }
 
 async function requireReset({ host, signal }: TaskScope): Promise<void> {

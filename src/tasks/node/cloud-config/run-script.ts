@@ -27,7 +27,7 @@ export interface ScriptEnd {
 const mostLogBytes = 4 << 20;
 const tailBytes = 64 << 10;
 const shownLines = 15;
-const lookMs = 500;
+const lookMs = 250;
 
 /** The log is its own output, not a pipe: what it leaves running does not keep bke waiting, and says on where it may. */
 const run = 'exec /bin/sh "$1" >>"$2" 2>&1 </dev/null';
@@ -36,18 +36,19 @@ const run = 'exec /bin/sh "$1" >>"$2" 2>&1 </dev/null';
 export async function runScript(scope: TaskScope, script: ScriptRun): Promise<ScriptEnd> {
   const { host } = scope;
   const path = bootstrapPaths.script(script.name);
+  const log: Log = { host, path: bootstrapPaths.log(script.name), redact: script.redact };
   await writeOwn(host, path, script.text);
-  await writeOwn(host, bootstrapPaths.log, '');
+  await writeOwn(host, log.path, '');
   try {
-    const { exitCode } = await runWatched(scope, script, path);
-    return { exitCode, said: await lastWords(host, script.redact, shownLines) };
+    const { exitCode } = await runWatched(scope, script, { path, log });
+    return { exitCode, said: await lastWords(log, shownLines) };
   } catch (thrown) {
     if (!(thrown instanceof BkeError) || thrown.code !== 'BKE_TIMEOUT') throw thrown;
     throw new BkeError('BKE_TIMEOUT', `${script.name} did not end within ${script.timeoutMs / 1000} s`, {
       host: host.name,
       cause: thrown,
-      details: await lastWords(host, script.redact, shownLines),
-      hint: `All it said is in ${bootstrapPaths.log} on the host.`,
+      details: await lastWords(log, shownLines),
+      hint: `All it said is in ${log.path} on the host.`,
     });
   } finally {
     // It may hold tokens.
@@ -55,11 +56,22 @@ export async function runScript(scope: TaskScope, script: ScriptRun): Promise<Sc
   }
 }
 
-async function runWatched(scope: TaskScope, script: ScriptRun, path: string): Promise<RunResult> {
+interface Log {
+  readonly host: Host;
+  readonly path: string;
+  readonly redact: Redactor;
+}
+
+async function runWatched(
+  scope: TaskScope,
+  script: ScriptRun,
+  { path, log }: { readonly path: string; readonly log: Log },
+): Promise<RunResult> {
   const { host } = scope;
   const { timeoutMs, look = async () => undefined } = script;
   let over = false;
-  const argv = ['/bin/sh', '-c', run, 'sh', path, bootstrapPaths.log] as const;
+  const lastWord = newestLine(log);
+  const argv = ['/bin/sh', '-c', run, 'sh', path, log.path] as const;
   const running = host.run(argv, { timeoutMs, signal: scope.signal }).finally(() => {
     over = true;
   });
@@ -68,31 +80,41 @@ async function runWatched(scope: TaskScope, script: ScriptRun, path: string): Pr
     // Its own end comes first.
     timeoutMs: timeoutMs + 60_000,
     intervalMs: lookMs,
-    next: `tail -f ${bootstrapPaths.log}`,
+    next: `tail -f ${log.path}`,
     probe: async () => {
       await look();
-      await boundLog(host);
-      return over ? { ready: true } : { ready: false, cause: (await lastWords(host, script.redact, 1))[0] ?? '' };
+      await boundLog(log);
+      return over ? { ready: true } : { ready: false, cause: await lastWord() };
     },
   });
   const [result] = await Promise.all([running, watched]);
   return result;
 }
 
-async function boundLog(host: Host): Promise<void> {
-  const size = (await host.files.stat(bootstrapPaths.log))?.size ?? 0;
-  if (size > mostLogBytes) await host.files.truncate(bootstrapPaths.log, 0);
+async function boundLog({ host, path }: Log): Promise<void> {
+  const size = (await host.files.stat(path))?.size ?? 0;
+  if (size > mostLogBytes) await host.files.truncate(path, 0);
 }
 
-/** kubeadm's word to everybody who meets an error. */
-const general = /^To see the stack trace|^\[preflight\] If you know/;
+/** Of a log that has not grown since, without reading it again. */
+function newestLine(log: Log): () => Promise<string> {
+  let seen = 0;
+  let line = '';
+  return async () => {
+    const size = (await log.host.files.stat(log.path))?.size ?? 0;
+    if (size !== seen) line = (await lastWords(log, 1))[0] ?? '';
+    seen = size;
+    return line;
+  };
+}
 
-async function lastWords(host: Host, redact: Redactor, count: number): Promise<string[]> {
+/** What kubeadm says to everybody who meets an error, and what it found in order. */
+const general = /^To see the stack trace|^\[preflight\] If you know|^[A-Z0-9_]+: (?:enabled|not set|Linux|\d)/;
+
+async function lastWords({ host, path, redact }: Log, count: number): Promise<string[]> {
   const tail = new TailBuffer(tailBytes);
-  if ((await host.files.stat(bootstrapPaths.log)) === undefined) return [];
-  for await (const chunk of host.files.stream(bootstrapPaths.log)) tail.push(Buffer.from(chunk));
-  const lines = redact(tail.toString())
-    .split('\n')
-    .filter((line) => !general.test(line.trim()));
-  return lastLines(lines.join('\n'), count);
+  if ((await host.files.stat(path)) === undefined) return [];
+  for await (const chunk of host.files.stream(path)) tail.push(Buffer.from(chunk));
+  const lines = lastLines(redact(tail.toString()), Number.POSITIVE_INFINITY).filter((line) => !general.test(line));
+  return lines.slice(-count);
 }

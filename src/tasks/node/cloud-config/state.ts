@@ -11,7 +11,7 @@ const folder = `${defaultStateDir}/bootstrap`;
 export const bootstrapPaths = {
   folder,
   state: `${folder}/state.json`,
-  log: `${folder}/commands.log`,
+  log: (name: string): string => `${folder}/${name}.log`,
   script: (name: string): string => `${folder}/${name}.sh`,
   /** Cluster API's own folder, and the file that its last command writes. */
   clusterAPI: '/run/cluster-api',
@@ -45,8 +45,14 @@ export async function writeOwn(host: Host, path: string, text: string): Promise<
 export async function makeFolders(scope: TaskScope): Promise<void> {
   await scope.apply({ kind: 'zone', path: bootstrapPaths.folder });
   await scope.apply({ kind: 'zone', path: bootstrapPaths.clusterAPI });
-  if (scope.dryRun || (await scope.host.files.stat(folder)) !== undefined) return;
-  await scope.host.files.makeDirectory(folder, { mode: 0o700, ...ownOnly });
+  if (scope.dryRun) return;
+  await makeDirectory(scope.host, bootstrapPaths.folder, 0o700);
+  // Not as a change of its own, which would go before the zone that empties it.
+  await makeDirectory(scope.host, bootstrapPaths.clusterAPI, 0o755);
+}
+
+async function makeDirectory(host: Host, path: string, mode: number): Promise<void> {
+  if ((await host.files.stat(path)) === undefined) await host.files.makeDirectory(path, { mode, ...ownOnly });
 }
 
 export async function hasSentinel(host: Host): Promise<boolean> {

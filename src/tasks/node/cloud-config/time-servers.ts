@@ -1,5 +1,5 @@
 // `ntp`: the time servers of the site, for the time service that the host has.
-import { isUp, readUnits } from '../../../host/systemd.ts';
+import { isUp, readUnit } from '../../../host/systemd.ts';
 import type { Host } from '../../../host/host.ts';
 import { BkeError } from '../../../lib/errors.ts';
 import type { TaskScope } from '../../task.ts';
@@ -12,10 +12,9 @@ const ownFile = '/etc/systemd/timesyncd.conf.d/50-bke.conf';
 
 /** @throws BkeError BKE_TIME_SERVICE_MISSING */
 export async function setTimeServers(scope: TaskScope, servers: readonly string[]): Promise<void> {
-  const running = (await readUnits(scope.host, [...chronyUnits, timesyncd])).filter(isUp).map(({ name }) => name);
-  const chrony = chronyUnits.find((name) => running.includes(name));
-  if (chrony !== undefined) return setChrony(scope, chrony, servers);
-  if (!running.includes(timesyncd)) {
+  const runs = async (name: string): Promise<boolean> => isUp(await readUnit(scope.host, name));
+  for (const name of chronyUnits) if (await runs(name)) return setChrony(scope, name, servers);
+  if (!(await runs(timesyncd))) {
     throw new BkeError('BKE_TIME_SERVICE_MISSING', 'ntp: neither chrony nor systemd-timesyncd runs on this host', {
       host: scope.host.name,
       hint: 'Install and start one of them, or leave ntp out of the KubeadmConfig.',

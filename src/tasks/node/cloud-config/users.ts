@@ -61,7 +61,7 @@ async function accountOf({ host }: TaskScope, { name }: UserToMake): Promise<Acc
 async function makeHome(scope: TaskScope, { home, owner }: Account): Promise<void> {
   const { host } = scope;
   if ((await host.files.stat(home)) !== undefined) return;
-  await scope.apply({ kind: 'directory', path: home, mode: 0o750, owner });
+  await scope.apply({ kind: 'directory', path: home, mode: 0o750, owner, home: true });
   for await (const entry of host.files.walk('/etc/skel')) {
     const path = join(home, entry.path);
     const mode = entry.stat?.mode ?? 0o644;
