@@ -161,7 +161,7 @@ describe('a host', () => {
 
   it('tells why its API server does not answer', async () => {
     expect(await causeOf(waitForServer)).toBe(
-      'k3s.service is inactive (unknown); it has not written /etc/rancher/k3s/k3s.yaml yet',
+      'k3s.service is inactive (success); it has not written /etc/rancher/k3s/k3s.yaml yet',
     );
     await put('/etc/rancher/k3s/k3s.yaml', 'half of a fi');
     expect(await causeOf(waitForServer)).toContain('/etc/rancher/k3s/k3s.yaml is no kubeconfig');
