@@ -272,7 +272,7 @@ export const errorTable = {
   },
   BKE_KUBEADM_FAILED: {
     exit: ExitCode.failed,
-    title: 'kubeadm could not make the cluster',
+    title: 'The cluster could not be made by kubeadm',
     explanation:
       "kubeadm ended with an error; its own last words are under the message. Lines with [ERROR Name] are its checks of the host: mend what they name, or, where you know better, name the check in spec.settings.kubeadm.ignorePreflightErrors. A control plane that does not become healthy shows in crictl ps -a and in its container's log (crictl logs ID). Run the same command again afterwards: it goes on with what was begun.",
   },

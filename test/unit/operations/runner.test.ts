@@ -57,9 +57,9 @@ describe('runOperation', () => {
       ],
     });
     const phases: Phase<StepBinding>[] = [
-      { id: 'p1', title: 'P1', chains: [chain('slow', 'x', 40), chain('fast', 'x', 1)] },
+      { id: 'p1', title: 'P1', chains: [chain('slow', 'x', 400), chain('fast', 'x', 1)] },
       { id: 'p2', title: 'P2', chains: [chain('slow', 'y', 1), chain('fast', 'y', 1)] },
-      { id: 'p3', title: 'P3', barrier: true, chains: [chain('slow', 'z', 1), chain('fast', 'z', 20)] },
+      { id: 'p3', title: 'P3', barrier: true, chains: [chain('slow', 'z', 1), chain('fast', 'z', 200)] },
     ];
     await record(phases);
     expect(order).toEqual(['fast/x', 'fast/y', 'slow/x', 'slow/y', 'slow/z', 'fast/z']);
