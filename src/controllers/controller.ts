@@ -14,6 +14,8 @@ export interface ReconcileScope {
   readonly log: Log;
   /** Aborted when the process ends or no longer leads: nothing may be written after that. */
   readonly signal: AbortSignal;
+  /** Of the lease that it is done under: goes with every command to a host. */
+  readonly leaseGeneration: number;
 }
 
 export interface Controller {

@@ -49,7 +49,7 @@ export function createManager(options: ManagerOptions): Manager {
       while (!signal.aborted) {
         const lease = await waitForLease(options, signal);
         if (lease === undefined) return;
-        const left = await lead(options, lease.signal, (informers) => (syncing = informers));
+        const left = await lead(options, lease, (informers) => (syncing = informers));
         await afterLead({ lease, left, ends: signal.aborted, log: options.log });
       }
     },
@@ -75,19 +75,20 @@ async function waitForLease(
 }
 
 /**
- * @param signal the lease is held no longer
  * @param syncs told of the informers while they are not in step yet
  * @returns what still is at work after a while
  */
 async function lead(
   { client, controllers, metrics, log, workGraceMs = defaultWorkGraceMs }: ManagerOptions,
-  signal: AbortSignal,
+  { signal, generation }: HeldLease,
   syncs: (informers: SharedInformers | undefined) => void,
 ): Promise<readonly string[]> {
   log.info({}, 'holding the lease');
   metrics.leads(true);
   const informers = new SharedInformers();
-  const workers = controllers.map((controller) => new Worker({ controller, informers, metrics, log }));
+  const workers = controllers.map(
+    (controller) => new Worker({ controller, informers, metrics, log, leaseGeneration: generation }),
+  );
   syncs(informers);
   informers.start(client, signal);
   const teller = setInterval(() => log.warn({ behind: informers.behind() }, 'not in step yet'), tellBehindMs);

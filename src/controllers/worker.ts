@@ -10,6 +10,7 @@ export interface WorkerOptions {
   readonly informers: Informers;
   readonly metrics: Metrics;
   readonly log: Log;
+  readonly leaseGeneration: number;
 }
 
 export class Worker {
@@ -50,12 +51,16 @@ export class Worker {
   }
 
   async #work(key: string, signal: AbortSignal): Promise<{ readonly againAfterMs?: number }> {
-    const { controller, metrics } = this.#options;
+    const { controller, metrics, leaseGeneration } = this.#options;
     const started = performance.now();
     const seconds = (): number => (performance.now() - started) / 1000;
     metrics.running(controller.name, (this.#running += 1));
     try {
-      const result: ReconcileResult = await controller.reconcile(key, { log: this.#log.child({ key }), signal });
+      const result: ReconcileResult = await controller.reconcile(key, {
+        log: this.#log.child({ key }),
+        signal,
+        leaseGeneration,
+      });
       const again = result.requeueAfterMs;
       metrics.reconciled(controller.name, again === undefined ? 'success' : 'requeued', seconds());
       return again === undefined ? {} : { againAfterMs: again };

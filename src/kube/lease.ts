@@ -26,6 +26,8 @@ export interface LeaseTiming {
 export interface HeldLease {
   /** Aborted, with the reason, as soon as this process must not act as the holder any more. */
   readonly signal: AbortSignal;
+  /** Grows with each change of the holder: what an earlier one wrote is told by it. */
+  readonly generation: number;
   /** Gives it back, so that another one can begin at once. The work must have ended. */
   release(): Promise<void>;
 }
@@ -101,6 +103,11 @@ class Candidate {
     }
   }
 
+  /** How often its holder has changed. */
+  get transitions(): number {
+    return numberAt(this.#seen?.lease, 'spec', 'leaseTransitions') ?? 0;
+  }
+
   #see(lease: KubeObject): void {
     if (this.#seen?.lease.metadata.resourceVersion === lease.metadata.resourceVersion) return;
     this.#seen = { lease, at: performance.now() };
@@ -138,6 +145,7 @@ class Candidate {
 }
 
 class Holder implements HeldLease {
+  readonly generation: number;
   readonly #candidate: Candidate;
   readonly #lost = new AbortController();
   readonly #renewals = new AbortController();
@@ -148,6 +156,8 @@ class Holder implements HeldLease {
 
   constructor(candidate: Candidate, renewed: number, signal: AbortSignal) {
     this.#candidate = candidate;
+    // From 1: what was written under no lease has 0.
+    this.generation = candidate.transitions + 1;
     this.#renewed = renewed;
     const stop = (): void => this.#lose(signal.reason);
     signal.addEventListener('abort', stop, { once: true });

@@ -9,12 +9,6 @@ import { agentLabel, commandKind, type HostName } from './host.ts';
 
 export const fieldManager = 'bke-controller-hosts';
 
-/** The frame of what is applied to an object that is there: with its uid, so that of one that is gone none is made. */
-export function identityOf({ apiVersion, kind, metadata }: KubeObject): KubeObject {
-  const { name, namespace = 'default', uid = '' } = metadata;
-  return { apiVersion, kind, metadata: { name, namespace, uid } };
-}
-
 /** Thirty days: the agent renews it by itself long before. */
 const tokenSeconds = 30 * 24 * 3600;
 

@@ -1,13 +1,11 @@
 // What is around hosts: their clusters, the settings of the site, the releases; watched, and looked up from what was seen.
 import { coreVersion, hostLabels, infrastructureVersion } from '../../cluster/render/names.ts';
-import { type Site, siteKey, siteOf } from '../../cluster/site.ts';
+import type { Site } from '../../cluster/site.ts';
 import type { KubeObject } from '../../kube/client.ts';
-import { fieldAt, textAt } from '../../kube/fields.ts';
-import { BkeError } from '../../lib/errors.ts';
-import { tryJson } from '../../lib/try-json.ts';
-import { type Catalogue, catalogueSchema, compareVersions } from '../../release/catalogue.ts';
-import { catalogueDataKey, catalogueLabel } from '../../tasks/cluster-api/release-object.ts';
+import { fieldAt } from '../../kube/fields.ts';
+import { type Catalogue, compareVersions } from '../../release/catalogue.ts';
 import type { Informers, ObjectView } from '../informers.ts';
+import { SiteView } from '../site-view.ts';
 import { isPaused } from './host.ts';
 import type { ClusterNeeds } from './needs.ts';
 
@@ -17,14 +15,10 @@ export interface AroundOptions {
   readonly onChange: (cluster: { readonly namespace: string | undefined; readonly name: string } | undefined) => void;
 }
 
-const { name: siteName, ...siteKind } = siteKey;
-
 export class Around {
   readonly #clusters: ObjectView;
   readonly #bkeClusters: ObjectView;
-  readonly #site: ObjectView;
-  readonly #catalogues: ObjectView;
-  readonly #parsed = new WeakMap<KubeObject, Catalogue>();
+  readonly #site: SiteView;
   /** What was last seen of each cluster that matters to hosts. */
   readonly #seen = new Map<string, string>();
 
@@ -45,10 +39,7 @@ export class Around {
       { apiVersion: infrastructureVersion, kind: 'BKECluster', ...scope },
       (object, there) => told(object, there, String(object.metadata.generation)),
     );
-    this.#site = informers.watch({ ...siteKind, fieldSelector: `metadata.name=${siteName}` }, () =>
-      onChange(undefined),
-    );
-    this.#catalogues = informers.watch({ ...siteKind, labelSelector: catalogueLabel }, () => onChange(undefined));
+    this.#site = new SiteView(informers, () => onChange(undefined));
   }
 
   /** Cluster API leaves a paused cluster alone, and so are its hosts. */
@@ -66,25 +57,11 @@ export class Around {
 
   /** @throws BkeError BKE_SITE_UNKNOWN */
   site(): Site {
-    const object = this.#site.get(siteName, siteKey.namespace);
-    const site = object === undefined ? 'it is not there' : siteOf(object);
-    if (typeof site !== 'string') return site;
-    throw new BkeError('BKE_SITE_UNKNOWN', `the ConfigMap ${siteKey.namespace}/${siteName} cannot be used: ${site}`, {
-      hint: 'Run `bke init` again on the bootstrap node: it puts the settings of the site back.',
-    });
+    return this.#site.site();
   }
 
   catalogues(): Catalogue[] {
-    return this.#catalogues.items().flatMap((object) => this.#catalogueOf(object) ?? []);
-  }
-
-  /** Large, and asked for often. */
-  #catalogueOf(object: KubeObject): Catalogue | undefined {
-    const known = this.#parsed.get(object);
-    if (known !== undefined) return known;
-    const { data } = catalogueSchema.safeParse(tryJson(textAt(object, 'data', catalogueDataKey) ?? ''));
-    if (data !== undefined) this.#parsed.set(object, data);
-    return data;
+    return this.#site.catalogues();
   }
 
   #ofHost(view: ObjectView, { metadata: { namespace, labels = {} } }: KubeObject): KubeObject | undefined {
@@ -93,6 +70,7 @@ export class Around {
   }
 }
 
-function isClusterPaused(cluster: KubeObject): boolean {
+/** Cluster API leaves it alone, and so does bke. */
+export function isClusterPaused(cluster: KubeObject): boolean {
   return fieldAt(cluster, 'spec', 'paused') === true || isPaused(cluster);
 }

@@ -2,11 +2,12 @@
 import { hostLabels } from '../../cluster/render/names.ts';
 import type { KubeClient, KubeObject } from '../../kube/client.ts';
 import { conditionOf } from '../../kube/conditions.ts';
+import { verdictBefore } from '../conditions.ts';
 import type { Controller, ControllerContext, ReconcileResult, ReconcileScope } from '../controller.ts';
 import type { Informers, ObjectView } from '../informers.ts';
 import { Around } from './around.ts';
 import type { OwnBinary } from './binary.ts';
-import { verdictBefore } from './conditions.ts';
+
 import type { Connect } from './enrol.ts';
 import { enrolJob, type Enrolling } from './enrolling.ts';
 import { Heartbeats } from './heartbeats.ts';

@@ -2,7 +2,8 @@
 import type { Site } from '../../cluster/site.ts';
 import type { KubeClient, KubeObject } from '../../kube/client.ts';
 import type { HostNeeds } from '../../tasks/preflight/check.ts';
-import { agentToken, ensureAccess, fieldManager, identityOf } from './access.ts';
+import { identityOf } from '../object-status.ts';
+import { agentToken, ensureAccess, fieldManager } from './access.ts';
 import type { BinarySources } from './binary.ts';
 import { type Connect, enrol } from './enrol.ts';
 import type { Heartbeat } from './heartbeats.ts';

@@ -1,7 +1,8 @@
 // A BKEHost that is deleted: bke goes off its machine first, and only then the object goes.
 import type { KubeClient } from '../../kube/client.ts';
 import type { EventRecorder } from '../event-recorder.ts';
-import { fieldManager, identityOf, removeAccess } from './access.ts';
+import { identityOf } from '../object-status.ts';
+import { fieldManager, removeAccess } from './access.ts';
 import type { Connect } from './enrol.ts';
 import { annotations, hostFinalizer, type HostView } from './host.ts';
 import type { HostJobs, JobScope } from './jobs.ts';

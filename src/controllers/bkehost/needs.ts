@@ -11,7 +11,7 @@ import { machineOf } from '../../tasks/preflight/machine.ts';
 import { neededTools } from '../../tasks/preflight/needed-tools.ts';
 import { ownThingsOf } from '../../tasks/preflight/own-things.ts';
 import { type CheckedFinding, inspectHost } from '../../tasks/preflight/run.ts';
-import { type Verdict, no, yes } from './conditions.ts';
+import { type Verdict, no, yes } from '../conditions.ts';
 
 /** What a host is asked for by the cluster it is meant for. */
 export interface ClusterNeeds {

@@ -1,7 +1,7 @@
 // Errors as a condition tells them: one word for programs, and the code, what happened and what to do for people.
 import type { ErrorCode } from '../../lib/error-table.ts';
 import { BkeError, toErrorReport } from '../../lib/errors.ts';
-import type { Verdict } from './conditions.ts';
+import type { Verdict } from '../conditions.ts';
 
 const reasons: { readonly [Code in ErrorCode]?: string } = {
   BKE_SSH_UNREACHABLE: 'Unreachable',

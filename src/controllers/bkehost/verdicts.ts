@@ -2,7 +2,8 @@
 import { heartbeatSeconds } from '../../api/agent-config.ts';
 import type { BKEHostSpec } from '../../api/kinds/bke-host.ts';
 import type { Assessment } from './needs.ts';
-import { type Verdict, type Verdicts, no, unknown, yes } from './conditions.ts';
+import { no, unknown, type Verdict, yes } from '../conditions.ts';
+import type { Verdicts } from './conditions.ts';
 import type { Heartbeat } from './heartbeats.ts';
 import type { JobState } from './jobs.ts';
 import { withoutKeys } from './login.ts';

@@ -1,10 +1,10 @@
-// The step `environment-check`: bke's own checks on this host, asked by the agent; what they find is the step's result, not its failure.
+// The step `environment-check`: bke's own checks on this host, asked by the agent; what they find is the step's result, and its failure where that was asked for.
 import { z } from 'zod';
 import { gatherFacts } from '../../host/facts/gather.ts';
 import type { HostNeeds } from '../preflight/check.ts';
 import { machineOf } from '../preflight/machine.ts';
 import { readOwnThings } from '../preflight/own-things.ts';
-import { inspectHost } from '../preflight/run.ts';
+import { inspectHost, refuseFindings } from '../preflight/run.ts';
 import { stepKind } from './step.ts';
 
 const text = z.string().max(1024);
@@ -43,16 +43,18 @@ const needs = z.strictObject({
 const mostFindings = 50;
 
 export const environmentCheckStep = stepKind({
-  parameters: z.strictObject({ needs, ignoreChecks: z.array(text).default([]) }),
+  parameters: z.strictObject({ needs, ignoreChecks: z.array(text).default([]), mustPass: z.boolean().default(false) }),
   changes: false,
   title: () => 'Check the host',
   timeoutMs: () => 2 * 60_000,
-  run: async ({ scope: { host, signal } }, { needs: given, ignoreChecks }) => {
+  run: async ({ scope: { host, signal } }, { needs: given, ignoreChecks, mustPass }) => {
     const asked = new Date();
     const wanted = needsOf(given);
     const facts = await gatherFacts(host, { paths: ['/', ...wanted.space.map((space) => space.path)], signal });
     const own = await readOwnThings(host, wanted, facts);
     const findings = inspectHost({ machine: machineOf(facts, wanted, { own, asked }), needs: wanted }, ignoreChecks);
+    // Steps that change the host come after it.
+    if (mustPass) refuseFindings(findings, host.name);
     return {
       passed: !findings.some(({ severity }) => severity === 'error'),
       findings: findings

@@ -12,7 +12,7 @@ import { silentLog } from '../../fakes/log.ts';
 type Client = Pick<KubeClient, 'get' | 'list' | 'apply' | 'patch'>;
 
 const now = new Date('2026-06-01T00:00:00Z');
-const scope = { log: silentLog, signal: new AbortController().signal };
+const scope = { leaseGeneration: 1, log: silentLog, signal: new AbortController().signal };
 let ca: KubeObject;
 
 beforeAll(async () => {

@@ -6,6 +6,8 @@ import type { ProgramArtifact } from '../../node/programs.ts';
 export interface ReleaseContent {
   readonly catalogue: Catalogue;
   readonly platform: Platform;
+  /** Of Kubernetes; absent: the newest that the release has kubeadm of. */
+  readonly version?: string;
 }
 
 const programNames = ['kubeadm', 'kubelet', 'kubectl'] as const;
@@ -19,19 +21,20 @@ const others = { etcd: `${registry}/etcd`, coredns: `${registry}/coredns/coredns
 const flannelImages = ['ghcr.io/flannel-io/flannel', 'ghcr.io/flannel-io/flannel-cni-plugin'];
 
 export interface KubeadmArtifacts {
-  /** The newest that the release has kubeadm of, e.g. v1.36.3. */
+  /** Of Kubernetes, e.g. v1.36.3. */
   readonly version: string;
   readonly programs: Readonly<Record<ProgramName, FileArtifact>>;
   readonly flannel: FileArtifact;
   readonly etcdTag: string;
   readonly corednsTag: string;
-  /** Full names of all images that its node runs, the pause image excepted. */
+  /** Full names of all images that its node runs, the pause image and the network's excepted. */
   readonly images: readonly string[];
+  readonly networkImages: readonly string[];
 }
 
 /** What of the catalogue is missing for it, a line each; empty where nothing is. */
 export function missingForKubeadm(content: ReleaseContent): string[] {
-  const version = findFile(content.catalogue, { name: 'kubeadm', platform: content.platform })?.version;
+  const version = content.version ?? newestKubeadm(content)?.version;
   if (version === undefined) return ['program kubeadm'];
   const programs = programNames.filter((name) => findProgram(content, name, version) === undefined);
   const tagged = versioned.filter((name) => !hasTag(content, `${registry}/${name}`, version));
@@ -46,7 +49,7 @@ export function missingForKubeadm(content: ReleaseContent): string[] {
 
 /** @throws Error where something is missing: callers ask `missingForKubeadm` first. */
 export function kubeadmArtifacts(content: ReleaseContent): KubeadmArtifacts {
-  const version = needed(findFile(content.catalogue, { name: 'kubeadm', platform: content.platform })).version;
+  const version = content.version ?? needed(newestKubeadm(content)).version;
   const program = (name: ProgramName): FileArtifact => needed(findProgram(content, name, version));
   const etcdTag = needed(newestTag(content, others.etcd));
   const corednsTag = needed(newestTag(content, others.coredns));
@@ -61,6 +64,7 @@ export function kubeadmArtifacts(content: ReleaseContent): KubeadmArtifacts {
       `${others.etcd}:${etcdTag}`,
       `${others.coredns}:${corednsTag}`,
     ],
+    networkImages: flannelImages.map((name) => `${name}:${needed(newestTag(content, name))}`),
   };
 }
 
@@ -73,6 +77,10 @@ export function programOf(artifact: FileArtifact, filesDir: string): ProgramArti
 function needed<T>(value: T | undefined): T {
   if (value === undefined) throw new Error('missing artifacts are told before anything is made of them');
   return value;
+}
+
+function newestKubeadm({ catalogue, platform }: ReleaseContent): FileArtifact | undefined {
+  return findFile(catalogue, { name: 'kubeadm', platform });
 }
 
 function findProgram({ catalogue, platform }: ReleaseContent, name: ProgramName, version: string) {

@@ -1,6 +1,7 @@
 // What is written about a host, and what people are told: only what is new.
 import { expect, it } from 'vitest';
-import { conditionTypes, no, type Verdicts, yes } from '../../../../src/controllers/bkehost/conditions.ts';
+import { conditionTypes, type Verdicts } from '../../../../src/controllers/bkehost/conditions.ts';
+import { no, yes } from '../../../../src/controllers/conditions.ts';
 import { writeStatus } from '../../../../src/controllers/bkehost/status.ts';
 import type { ObjectEvent } from '../../../../src/controllers/event-recorder.ts';
 import type { KubeObject } from '../../../../src/kube/client.ts';

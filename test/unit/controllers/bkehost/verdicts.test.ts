@@ -1,7 +1,7 @@
 // What a BKEHost's conditions say in each case.
 import { describe, expect, it } from 'vitest';
 import type { BKEHostSpec } from '../../../../src/api/kinds/bke-host.ts';
-import { no, unknown, yes } from '../../../../src/controllers/bkehost/conditions.ts';
+import { no, unknown, yes } from '../../../../src/controllers/conditions.ts';
 import { type Known, verdictsOf } from '../../../../src/controllers/bkehost/verdicts.ts';
 import { BkeError } from '../../../../src/lib/errors.ts';
 

@@ -1,0 +1,339 @@
+// How an operation gets on: out of what it told so far and what is so now, what is to be told and written. Pure, and of its status alone, so that another controller goes on with it.
+import type { EventBody, HostState, OperationAction, StepPlace } from '../../api/events.ts';
+import type { BKEOperationStatus } from '../../api/kinds/bke-operation.ts';
+import { errorTable } from '../../lib/error-table.ts';
+import { BkeError, type ErrorReport, toErrorReport } from '../../lib/errors.ts';
+import { formatDuration } from '../../lib/duration.ts';
+
+/** What a step looks like now. */
+export type Look =
+  | { readonly state: 'done' }
+  | {
+      readonly state: 'waiting';
+      /** 'the agent of w1' */
+      readonly for: string;
+      /** In the system's own words. */
+      readonly cause: string;
+      /** What a person can do meanwhile. */
+      readonly next?: string;
+      /** Nothing but a person changes it: the step has failed. */
+      readonly error?: ErrorReport;
+      /** It cannot come true any more because of another failure: nobody waits for it. */
+      readonly blocked?: boolean;
+    };
+
+export interface LookedStep {
+  readonly phase: string;
+  readonly step: string;
+  readonly title: string;
+  readonly timeoutMs: number;
+  readonly look: Look;
+}
+
+export interface Chain {
+  /** Of the host, or of the entry in the status where the work belongs to none. */
+  readonly name: string;
+  readonly host?: string;
+  readonly steps: readonly LookedStep[];
+}
+
+export interface OperationFrame {
+  readonly action: OperationAction;
+  readonly target: string;
+  readonly phases: readonly { readonly id: string; readonly title: string }[];
+  /** Commands a person is likely to type after it. */
+  readonly next: (outcome: 'done' | 'failed' | 'cancelled') => readonly string[];
+}
+
+type HostEntry = NonNullable<BKEOperationStatus['hosts']>[number];
+type PhaseEntry = NonNullable<BKEOperationStatus['phases']>[number];
+
+export interface Advance {
+  /** All of the status but its events. */
+  readonly status: Omit<BKEOperationStatus, 'events' | 'conditions'>;
+  readonly events: readonly EventBody[];
+}
+
+/** A cause that is new is told, but no chain tells more often: the ring holds 500 events of all hosts. */
+const tellEveryMs = 10_000;
+const longestCause = 500;
+
+/** @param cancelled nothing further is waited for: everything that is not done is told as stopped */
+export function advance(
+  told: BKEOperationStatus,
+  chains: readonly Chain[],
+  options: { readonly frame: OperationFrame; readonly now: Date; readonly cancelled?: boolean },
+): Advance {
+  return new Progress(told, options).run(chains, options.cancelled === true);
+}
+
+class Progress {
+  readonly #told: BKEOperationStatus;
+  readonly #frame: OperationFrame;
+  readonly #now: string;
+  readonly #nowMs: number;
+  readonly #events: EventBody[] = [];
+  readonly #phases: Map<string, PhaseEntry>;
+
+  constructor(told: BKEOperationStatus, { frame, now }: { readonly frame: OperationFrame; readonly now: Date }) {
+    this.#told = told;
+    this.#frame = frame;
+    this.#now = now.toISOString();
+    this.#nowMs = now.getTime();
+    this.#phases = new Map((told.phases ?? []).map((phase) => [phase.name, phase]));
+  }
+
+  run(chains: readonly Chain[], cancelled: boolean): Advance {
+    const started = this.#told.started ?? this.#now;
+    if (this.#told.started === undefined) this.#begin(chains);
+    const before = new Map((this.#told.hosts ?? []).map((entry) => [entry.name, entry]));
+    const hosts = chains.map((chain) => this.#follow(chain, before.get(chain.name), chains));
+    this.#endPhases(chains, hosts, cancelled);
+    const status = { ...this.#status(started), hosts };
+    const over = cancelled || hosts.every(({ state }) => state === 'Done') || this.#isStuck(chains, hosts);
+    if (!over)
+      return { status: { ...status, phase: 'Running', phases: [...this.#phases.values()] }, events: this.#events };
+    return this.#finish(chains, hosts, { started, cancelled });
+  }
+
+  #status(started: string): Pick<BKEOperationStatus, 'started' | 'retryToken'> {
+    const { retryToken } = this.#told;
+    return { started, ...(retryToken === undefined ? {} : { retryToken }) };
+  }
+
+  #begin(chains: readonly Chain[]): void {
+    const { action, target, phases } = this.#frame;
+    const hosts = chains.flatMap(({ host }) => host ?? []);
+    this.#events.push({ type: 'operation.started', action, target, hosts, dryRun: false, phases });
+  }
+
+  /** Goes through the steps that are done, and tells of the one that is not. */
+  #follow(chain: Chain, told: HostEntry | undefined, chains: readonly Chain[]): HostEntry {
+    if (told !== undefined && told.state !== 'Running') return told;
+    const from = told === undefined ? 0 : chain.steps.findIndex(({ step }) => step === told.step);
+    let entry = told;
+    for (const step of chain.steps.slice(Math.max(0, from))) {
+      entry = entry?.step === step.step ? entry : this.#enter(chain, step, { before: entry, chains });
+      if (step.look.state === 'waiting') return this.#wait(chain, step, { entry, look: step.look });
+      const changed = entry.since !== this.#now;
+      this.#events.push({
+        type: 'step.finished',
+        ...placeOf(chain, step),
+        changed,
+        durationMs: this.#since(entry.since),
+      });
+      entry = { ...entry, ...(changed ? { changed } : {}) };
+    }
+    const { name, phase, step, changed } = entry ?? { name: chain.name };
+    return { name, ...defined({ phase, step, changed }), state: 'Done', since: this.#now };
+  }
+
+  #enter(
+    chain: Chain,
+    step: LookedStep,
+    { before, chains }: { readonly before: HostEntry | undefined; readonly chains: readonly Chain[] },
+  ): HostEntry {
+    if (!this.#phases.has(step.phase)) {
+      const title = this.#frame.phases.find(({ id }) => id === step.phase)?.title ?? step.phase;
+      const hosts = chains.flatMap(({ host, steps }) =>
+        host !== undefined && steps.some(({ phase }) => phase === step.phase) ? [host] : [],
+      );
+      this.#events.push({ type: 'phase.started', phase: step.phase, title, hosts });
+      this.#phases.set(step.phase, { name: step.phase, state: 'Running', started: this.#now });
+    }
+    const { title, timeoutMs } = step;
+    this.#events.push({ type: 'step.started', ...placeOf(chain, step), title, attempt: 1, timeoutMs });
+    const { changed } = before ?? {};
+    return {
+      name: chain.name,
+      phase: step.phase,
+      step: step.step,
+      state: 'Running',
+      since: this.#now,
+      ...defined({ changed }),
+    };
+  }
+
+  #wait(
+    chain: Chain,
+    step: LookedStep,
+    { entry, look }: { readonly entry: HostEntry; readonly look: Look & { readonly state: 'waiting' } },
+  ): HostEntry {
+    const { message: _message, told: toldAt, ...rest } = entry;
+    const cause = look.cause.slice(0, longestCause);
+    const error = look.error ?? this.#lateError(chain, step, { since: entry.since, cause, next: look.next });
+    if (error !== undefined) {
+      const report = bounded({ ...error, ...(chain.host === undefined ? {} : { host: chain.host }) });
+      this.#events.push({
+        type: 'step.failed',
+        ...placeOf(chain, step),
+        error: report,
+        durationMs: this.#since(entry.since),
+      });
+      return { ...rest, state: 'Failed', error: stored(report) };
+    }
+    const message = `${look.for}: ${cause}`.slice(0, 1024);
+    const due = toldAt === undefined || this.#since(toldAt) >= tellEveryMs;
+    if (message === entry.message || !due) return entry;
+    this.#events.push({
+      type: 'step.waiting',
+      ...placeOf(chain, step),
+      for: look.for,
+      since: entry.since,
+      cause,
+      ...(look.next === undefined ? {} : { next: look.next }),
+    });
+    return { ...rest, message, told: this.#now };
+  }
+
+  #lateError(
+    { host }: Chain,
+    { title, timeoutMs, look }: LookedStep,
+    waited: { readonly since: string; readonly cause: string; readonly next: string | undefined },
+  ): ErrorReport | undefined {
+    if (this.#since(waited.since) < timeoutMs) return undefined;
+    const waitedFor = look.state === 'waiting' ? look.for : title;
+    return toErrorReport(
+      new BkeError('BKE_TIMEOUT', `waited ${formatDuration(timeoutMs)} for ${waitedFor}: ${waited.cause}`, {
+        host,
+        hint: waited.next === undefined ? undefined : `Look at: ${waited.next}`,
+      }),
+    );
+  }
+
+  /** A phase is over when no chain is in it or comes to it any more. */
+  #endPhases(chains: readonly Chain[], hosts: readonly HostEntry[], cancelled: boolean): void {
+    for (const [name, phase] of this.#phases) {
+      if (phase.state !== 'Running') continue;
+      const parts = chains.flatMap((chain, index) => {
+        const entry = hosts[index];
+        return entry === undefined ? [] : [stateIn(chain, entry, name)];
+      });
+      if (!cancelled && parts.includes('open')) continue;
+      const state = parts.includes('failed') ? 'Failed' : parts.includes('open') ? 'Stopped' : 'Done';
+      this.#endPhase(phase, state);
+    }
+  }
+
+  #endPhase(phase: PhaseEntry, state: 'Done' | 'Failed' | 'Stopped'): void {
+    const outcome = ({ Done: 'done', Failed: 'failed', Stopped: 'cancelled' } as const)[state];
+    this.#events.push({ type: 'phase.finished', phase: phase.name, outcome, durationMs: this.#since(phase.started) });
+    this.#phases.set(phase.name, { ...phase, state, finished: this.#now });
+  }
+
+  /** Something failed, and what is left waits for nothing but that. */
+  #isStuck(chains: readonly Chain[], hosts: readonly HostEntry[]): boolean {
+    if (!hosts.some(({ state }) => state === 'Failed')) return false;
+    return hosts.every((entry, index) => {
+      if (entry.state !== 'Running') return true;
+      const look = chains[index]?.steps.find(({ step }) => step === entry.step)?.look;
+      return look?.state === 'waiting' && look.blocked === true;
+    });
+  }
+
+  #finish(
+    chains: readonly Chain[],
+    hosts: readonly HostEntry[],
+    { started, cancelled }: { readonly started: string; readonly cancelled: boolean },
+  ): Advance {
+    const ended = hosts.map((entry, index) => this.#stop(entry, chains[index]));
+    for (const phase of this.#phases.values()) if (phase.state === 'Running') this.#endPhase(phase, 'Stopped');
+    const failed = ended.flatMap(({ error }) => error ?? []);
+    const outcome = cancelled ? 'cancelled' : failed.length > 0 ? 'failed' : 'done';
+    const error = outcome === 'cancelled' ? cancelledReport() : failed[0];
+    this.#events.push({
+      type: 'operation.finished',
+      outcome,
+      changed: ended.some(({ changed }) => changed === true),
+      hosts: ended.map((entry, index) => hostState(entry, chains[index]?.host)),
+      ...(error === undefined ? {} : { error: report(error) }),
+      next: this.#frame.next(outcome),
+      durationMs: this.#since(started),
+    });
+    const status = {
+      ...this.#status(started),
+      phase: ({ done: 'Done', failed: 'Failed', cancelled: 'Cancelled' } as const)[outcome],
+      finished: this.#now,
+      ...(error === undefined ? {} : { error }),
+      phases: [...this.#phases.values()],
+      hosts: ended,
+    };
+    return { status, events: this.#events };
+  }
+
+  /** What was still under way. */
+  #stop(entry: HostEntry, chain: Chain | undefined): HostEntry {
+    if (entry.state !== 'Running' || chain === undefined) return entry;
+    const step = chain.steps.find((one) => one.step === entry.step);
+    if (step !== undefined) {
+      const words = entry.message === undefined ? '' : `; it waited for ${entry.message}`;
+      const error = toErrorReport(
+        new BkeError('BKE_CANCELLED', `stopped in '${step.title}'${words}`, { host: chain.host }),
+      );
+      this.#events.push({ type: 'step.failed', ...placeOf(chain, step), error, durationMs: this.#since(entry.since) });
+    }
+    return { ...entry, state: 'Stopped' };
+  }
+
+  #since(time: string): number {
+    return Math.max(0, this.#nowMs - Date.parse(time));
+  }
+}
+
+function placeOf({ host }: Chain, { phase, step }: LookedStep): StepPlace {
+  return { phase, step, ...(host === undefined ? {} : { host }) };
+}
+
+/** Where a chain is with the steps it has in a phase. */
+function stateIn({ steps }: Chain, entry: HostEntry, phase: string): 'none' | 'open' | 'through' | 'failed' {
+  const last = steps.findLastIndex((step) => step.phase === phase);
+  if (last === -1) return 'none';
+  if (entry.state === 'Done') return 'through';
+  const at = steps.findIndex(({ step }) => step === entry.step);
+  if (at > last) return 'through';
+  return entry.state === 'Failed' ? 'failed' : 'open';
+}
+
+function hostState({ state, phase, step, changed, error }: HostEntry, host: string | undefined): HostState {
+  const words = {
+    Running: 'stopped',
+    Done: 'done',
+    Failed: 'failed',
+    Stopped: 'stopped',
+    Untouched: 'untouched',
+  } as const;
+  return {
+    ...defined({ host, phase, step }),
+    state: words[state],
+    changed: changed === true,
+    ...(error === undefined ? {} : { error: report(error) }),
+  };
+}
+
+type StoredError = NonNullable<BKEOperationStatus['error']>;
+
+/** A code that this release does not have came from another one. */
+export function report({ code, message, hint, host }: StoredError): ErrorReport {
+  const known = Object.keys(errorTable).find((name): name is keyof typeof errorTable => name === code);
+  return { code: known ?? 'BKE_COMMAND_FAILED', message, ...defined({ hint, host }) };
+}
+
+function stored({ code, message, hint, host }: ErrorReport): StoredError {
+  return { code, message, ...defined({ hint, host }) };
+}
+
+function bounded({ code, message, hint, host }: ErrorReport): ErrorReport {
+  return { code, message: message.slice(0, 1500), ...defined({ hint: hint?.slice(0, 1000), host }) };
+}
+
+function cancelledReport(): StoredError {
+  return stored(toErrorReport(new BkeError('BKE_CANCELLED', 'stopped before it was done')));
+}
+
+/** Without the fields that are undefined. */
+function defined<Fields extends object>(fields: Fields): { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> } {
+  // oxlint-disable-next-line no-unsafe-type-assertion -- the types of what is left are those it had
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
+    [Name in keyof Fields]?: Exclude<Fields[Name], undefined>;
+  };
+}

@@ -1,0 +1,32 @@
+// Writes fields of an object's status, where they are something new.
+import { isDeepStrictEqual } from 'node:util';
+import type { KubeClient, KubeObject } from '../kube/client.ts';
+import { fieldAt } from '../kube/fields.ts';
+import { kubeStatus } from '../kube/status-error.ts';
+
+/** The frame of what is applied to an object that is there: with its uid, so that of one that is gone none is made. */
+export function identityOf({ apiVersion, kind, metadata }: KubeObject): KubeObject {
+  const { name, namespace = 'default', uid = '' } = metadata;
+  return { apiVersion, kind, metadata: { name, namespace, uid } };
+}
+
+/**
+ * @param status all fields that this manager has there; undefined ones are left out
+ * @returns the object as it is then; itself where all was so already; undefined where it is gone
+ */
+export async function putStatus(
+  client: Pick<KubeClient, 'apply'>,
+  object: KubeObject,
+  { status, fieldManager }: { readonly status: object; readonly fieldManager: string },
+): Promise<KubeObject | undefined> {
+  const before = object['status'] ?? {};
+  const fields = Object.entries(status).filter(([, value]) => value !== undefined);
+  if (fields.every(([field, value]) => isDeepStrictEqual(fieldAt(before, field), value))) return object;
+  const wanted = { ...identityOf(object), status: Object.fromEntries(fields) };
+  try {
+    return await client.apply(wanted, { fieldManager, force: true, subresource: 'status' });
+  } catch (thrown) {
+    if (kubeStatus(thrown)?.status === 404) return undefined;
+    throw thrown;
+  }
+}
