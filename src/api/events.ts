@@ -11,7 +11,8 @@ export type OperationAction =
   | 'bundle.load'
   | 'host.check'
   | 'host.command'
-  | 'agent.install';
+  | 'agent.install'
+  | 'cluster.create';
 
 export type Outcome = 'done' | 'failed' | 'cancelled';
 

@@ -6,6 +6,7 @@ import { bkeVersion } from '../lib/version.ts';
 import { systemNamespace } from '../tasks/cluster-api/providers.ts';
 import { bkeHostController } from './bkehost/controller.ts';
 import { ownBinary } from './bkehost/own-binary.ts';
+import { bkeOperationController } from './bkeoperation/controller.ts';
 import { certificatesController } from './certificates/controller.ts';
 import { watchContact } from './contact.ts';
 import type { Controller, ControllerContext } from './controller.ts';
@@ -72,7 +73,11 @@ export async function runControllers(options: ProcessOptions, signal: AbortSigna
 
 async function controllersOf(client: KubeClient, context: ControllerContext): Promise<readonly Controller[]> {
   const hosts = { connect, version: await bkeVersion(), own: await ownBinary() };
-  return [certificatesController(client, context), bkeHostController(client, context, hosts)];
+  return [
+    certificatesController(client, context),
+    bkeHostController(client, context, hosts),
+    bkeOperationController(client, context),
+  ];
 }
 
 function readiness(manager: Manager, lostSince: Date | undefined): Reply {

@@ -582,6 +582,19 @@ export const errorTable = {
     explanation:
       'A file of Kubernetes objects is no valid YAML or has a document that is no object (apiVersion, kind and metadata.name are needed). The message names document and line. Nothing of that file was sent to the cluster.',
   },
+  // --- operations of clusters
+  BKE_HOST_NOT_AVAILABLE: {
+    exit: ExitCode.remoteHost,
+    title: 'A host cannot be given to a cluster',
+    explanation:
+      'The host is in quarantine, in maintenance, carries the local services, or no key of it is known, and nothing but a person changes that. The message has the reason as the condition Available of its BKEHost tells it. `bke host list -o wide` shows all hosts with their reasons.',
+  },
+  BKE_OPERATION_CONFLICT: {
+    exit: ExitCode.conflict,
+    title: 'Another operation of the cluster is running',
+    explanation:
+      'One operation at a time changes a cluster. The message names the one that runs. Watch it with `bke operation attach ID`, or stop it with `bke operation cancel ID`, and run the command again when it has ended.',
+  },
   // --- changes and the ledger
   BKE_FILE_TOO_LARGE: {
     exit: ExitCode.failed,

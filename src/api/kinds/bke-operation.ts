@@ -37,25 +37,45 @@ const spec = withRules(
   ],
 );
 
+/** Of one phase, and of one host in it. Untouched: nothing was begun there. */
+const hostState = z.enum(['Running', 'Done', 'Failed', 'Stopped', 'Untouched']);
+
 const status = z.object({
   phase: z.enum(['Pending', 'Running', 'Done', 'Failed', 'Cancelled']).optional(),
   started: time.optional(),
   finished: time.optional(),
   retryToken: z.string().max(64).optional().describe('Which retryToken the attempt is for.'),
   error: errorReport.optional(),
+  phases: listBy(
+    'name',
+    z
+      .array(
+        z.object({
+          name: z.string().max(63),
+          state: z.enum(['Running', 'Done', 'Failed', 'Stopped']),
+          started: time,
+          finished: time.optional(),
+        }),
+      )
+      .max(16),
+  ).optional(),
   hosts: listBy(
     'name',
     z
       .array(
         z.object({
-          name: objectName,
+          name: objectName.describe('A host; `cluster/<name>` for what belongs to none.'),
           phase: z.string().max(63).optional(),
           step: z.string().max(253).optional(),
-          state: z.string().max(32),
-          since: time,
+          state: hostState,
+          since: time.describe('When the step began.'),
+          message: z.string().max(1024).optional().describe('What it waits for, and why.'),
+          told: time.optional().describe('When an event said so last.'),
+          changed: z.boolean().optional(),
+          error: errorReport.optional(),
         }),
       )
-      .max(2000),
+      .max(2001),
   ).optional(),
   events: z
     .array(z.object({ seq: int32, at: time, type: z.string().max(63), data: anyMapping.optional() }))
@@ -66,3 +86,5 @@ const status = z.object({
 });
 
 export const bkeOperation = z.object({ spec, status: status.optional() });
+export type BKEOperationSpec = z.infer<typeof spec>;
+export type BKEOperationStatus = z.infer<typeof status>;

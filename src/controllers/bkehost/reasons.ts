@@ -57,7 +57,11 @@ export function verdictOf(thrown: unknown): Verdict {
 }
 
 export function isLasting(thrown: unknown): boolean {
-  return thrown instanceof BkeError && lasting.has(thrown.code);
+  return thrown instanceof BkeError && isLastingCode(thrown.code);
+}
+
+export function isLastingCode(code: ErrorCode): boolean {
+  return lasting.has(code);
 }
 
 export function isAboutKeys(thrown: unknown): boolean {

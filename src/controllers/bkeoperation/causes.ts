@@ -1,0 +1,111 @@
+// Why something of a cluster is not so yet, in the words of whoever is at work on it: conditions, the step of a command, an error it ended with.
+import type { KubeObject } from '../../kube/client.ts';
+import { type Condition, conditionWords } from '../../kube/conditions.ts';
+import { fieldAt, listAt, textAt } from '../../kube/fields.ts';
+import { type ErrorCode, errorTable } from '../../lib/error-table.ts';
+import type { ErrorReport } from '../../lib/errors.ts';
+
+/** All of an object, in its own order. */
+export function conditionsOf(object: KubeObject | undefined): Condition[] {
+  return listAt(object, 'status', 'conditions').map((found) => ({
+    type: textAt(found, 'type') ?? '',
+    status: textAt(found, 'status') ?? 'Unknown',
+    reason: textAt(found, 'reason') ?? '',
+    message: textAt(found, 'message') ?? '',
+  }));
+}
+
+/** True where the condition is there and true. */
+export function holds(object: KubeObject | undefined, type: string): boolean {
+  return conditionsOf(object).some((condition) => condition.type === type && condition.status === 'True');
+}
+
+/** They are false when all is well, or sum up others. */
+const quiet: ReadonlySet<string> = new Set([
+  'Ready',
+  'Available',
+  'Paused',
+  'Deleting',
+  'RollingOut',
+  'ScalingUp',
+  'ScalingDown',
+  'Remediating',
+  'UpToDate',
+  'HealthCheckSucceeded',
+  'OwnerRemediated',
+  'Updating',
+  'TopologyReconciled',
+]);
+
+/** The first thing an object says is not so. Its sums are asked only where no part says anything. */
+export function troubleOf(object: KubeObject | undefined): string | undefined {
+  const all = conditionsOf(object).filter(({ status }) => status !== 'True');
+  const parts = all.filter(({ type }) => !quiet.has(type));
+  const sums = all.filter(({ type }) => type === 'Ready' || type === 'Available');
+  const told = [...parts, ...sums].find(({ reason, message }) => reason !== '' || message !== '');
+  return told === undefined ? undefined : `${told.type}: ${firstLine(conditionWords(told))}`;
+}
+
+export interface CommandStep {
+  readonly id: string;
+  readonly task: string;
+  /** Pending, Running, Done, Failed or Cancelled. */
+  readonly state: string;
+  readonly message: string | undefined;
+  readonly error: ErrorReport | undefined;
+}
+
+/** Steps of the command that the host's agent has in its inbox; what it did before is not told of them. */
+export function commandSteps(command: KubeObject | undefined): CommandStep[] {
+  const isTold = textAt(command, 'status', 'commandID') === textAt(command, 'spec', 'commandID');
+  const states = isTold ? listAt(command, 'status', 'steps') : [];
+  return listAt(command, 'spec', 'steps').map((step) => {
+    const id = textAt(step, 'id') ?? '';
+    const told = states.find((state) => fieldAt(state, 'id') === id);
+    return {
+      id,
+      task: textAt(step, 'task') ?? '',
+      state: textAt(told, 'state') ?? 'Pending',
+      message: textAt(told, 'message'),
+      error: errorOf(fieldAt(told, 'error')),
+    };
+  });
+}
+
+/** What the agent does now. */
+export function workOf(steps: readonly CommandStep[]): string | undefined {
+  const current = steps.find(({ state }) => state === 'Running') ?? steps.find(({ state }) => state === 'Pending');
+  if (current === undefined) return undefined;
+  const number = `step ${steps.indexOf(current) + 1} of ${steps.length}, ${current.task}`;
+  if (current.state === 'Pending') return `${number}: the agent has not begun it yet`;
+  return current.message === undefined ? number : `${number}: ${firstLine(current.message)}`;
+}
+
+function errorOf(value: unknown): ErrorReport | undefined {
+  const message = textAt(value, 'message');
+  if (message === undefined) return undefined;
+  const hint = textAt(value, 'hint');
+  return {
+    code: codeOf(textAt(value, 'code')) ?? 'BKE_COMMAND_FAILED',
+    message,
+    ...(hint === undefined ? {} : { hint }),
+  };
+}
+
+/** Controllers write an error into a message as `CODE: what happened`, then lines, the last of them what to do. */
+export function errorInMessage(message: string): ErrorReport | undefined {
+  const [first = '', ...rest] = message.split('\n');
+  const [, code, words] = /^(BKE_[A-Z0-9_]+): (.*)$/.exec(first) ?? [];
+  const known = codeOf(code);
+  if (known === undefined || words === undefined) return undefined;
+  const hint = rest.at(-1);
+  return { code: known, message: words, ...(hint === undefined ? {} : { hint }) };
+}
+
+function codeOf(text: string | undefined): ErrorCode | undefined {
+  return Object.keys(errorTable).find((code): code is ErrorCode => code === text);
+}
+
+export function firstLine(text: string): string {
+  return text.trim().split('\n')[0] ?? '';
+}

@@ -1,0 +1,178 @@
+// Making a cluster as an operation: its phases, and what of each is so now.
+import type { BKEOperationStatus } from '../../api/kinds/bke-operation.ts';
+import { fieldAt, listAt, textAt } from '../../kube/fields.ts';
+import { firstLine, holds, troubleOf } from './causes.ts';
+import { type Around, describeCommand, hostSteps, isNode } from './host-steps.ts';
+import type { Chain, Look, LookedStep, OperationFrame } from './progress.ts';
+import type { World } from './world.ts';
+
+const minuteMs = 60_000;
+const limits = {
+  resources: 5 * minuteMs,
+  infrastructure: 60 * minuteMs,
+  controlPlane: 60 * minuteMs,
+  network: 60 * minuteMs,
+  health: 30 * minuteMs,
+};
+
+/** Cluster API's own order; hosts are prepared ahead of their phase, so that phases overlap. */
+const phases = [
+  { id: 'infrastructure', title: 'Infrastructure' },
+  { id: 'control-plane', title: 'Control plane' },
+  { id: 'workers', title: 'Workers' },
+  { id: 'network', title: 'Network' },
+  { id: 'health', title: 'Health' },
+] as const;
+
+export function createFrame(cluster: string): OperationFrame {
+  const describe = `bke cluster describe ${cluster}`;
+  return {
+    action: 'cluster.create',
+    target: `cluster ${cluster}`,
+    phases,
+    next: (outcome) =>
+      outcome === 'done' ? [describe, `bke cluster kubeconfig ${cluster} --to ${cluster}.kubeconfig`] : [describe],
+  };
+}
+
+/** Of the entry in the status for what belongs to no host: no host can be named so. */
+export function clusterEntry(cluster: string): string {
+  return `cluster/${cluster}`;
+}
+
+export function createChains(world: World, told: BKEOperationStatus, now: Date): Chain[] {
+  const failed = new Set((told.hosts ?? []).flatMap(({ name, state }) => (state === 'Failed' ? [name] : [])));
+  const isUp = isInitialised(world);
+  const noControlPlane = !isUp && world.nodes.some(({ name, pool }) => pool === 'control-plane' && failed.has(name));
+  const around: Around = { world, now, noControlPlane };
+  const hosts = world.nodes.map((node) => ({ name: node.name, host: node.name, steps: hostSteps(node, around) }));
+  const entry = clusterEntry(world.name);
+  const someFailed = [...failed].some((name) => name !== entry);
+  return [{ name: entry, steps: clusterSteps(around, someFailed) }, ...hosts];
+}
+
+function clusterSteps(around: Around, someFailed: boolean): LookedStep[] {
+  const { world, noControlPlane } = around;
+  const step = (
+    phase: string,
+    name: string,
+    rest: Pick<LookedStep, 'title' | 'timeoutMs'> & { look: Look },
+  ): LookedStep => ({
+    phase,
+    step: `cluster/${name}`,
+    ...rest,
+  });
+  const held = (look: Look, blocked: boolean): Look => (look.state === 'waiting' ? { ...look, blocked } : look);
+  return [
+    step('infrastructure', 'resources', {
+      title: 'resources',
+      timeoutMs: limits.resources,
+      look: resourcesLook(world),
+    }),
+    step('infrastructure', 'infrastructure', {
+      title: 'infrastructure',
+      timeoutMs: limits.infrastructure,
+      look: held(infrastructureLook(world), noControlPlane),
+    }),
+    step('control-plane', 'control-plane', {
+      title: 'API server',
+      timeoutMs: limits.controlPlane,
+      look: held(controlPlaneLook(world), noControlPlane),
+    }),
+    step('network', 'network', {
+      title: 'network plugin',
+      timeoutMs: limits.network,
+      look: held(networkLook(world), noControlPlane),
+    }),
+    step('health', 'health', {
+      title: 'health',
+      timeoutMs: limits.health,
+      look: held(healthLook(world), noControlPlane || someFailed),
+    }),
+  ];
+}
+
+function resourcesLook({ cluster, bkeCluster, nodes }: World): Look {
+  const missing = [
+    ...(cluster === undefined ? ['the Cluster'] : []),
+    ...(bkeCluster === undefined ? ['its BKECluster'] : []),
+    ...(nodes.length === 0 ? ['a BKEHost'] : []),
+  ];
+  if (missing.length === 0) return { state: 'done' };
+  return { state: 'waiting', for: 'the resources of the cluster', cause: `not there yet: ${missing.join(', ')}` };
+}
+
+function infrastructureLook(world: World): Look {
+  if (fieldAt(world.bkeCluster, 'status', 'initialization', 'provisioned') === true) return { state: 'done' };
+  return {
+    state: 'waiting',
+    for: 'the infrastructure of the cluster',
+    cause: troubleOf(world.bkeCluster) ?? 'no host of the control plane is prepared yet',
+    next: describeCommand({ world }),
+  };
+}
+
+export function isInitialised({ cluster, controlPlane }: Pick<World, 'cluster' | 'controlPlane'>): boolean {
+  return (
+    fieldAt(cluster, 'status', 'initialization', 'controlPlaneInitialized') === true ||
+    fieldAt(controlPlane, 'status', 'initialization', 'controlPlaneInitialized') === true
+  );
+}
+
+function controlPlaneLook(world: World): Look {
+  if (isInitialised(world)) return { state: 'done' };
+  return {
+    state: 'waiting',
+    for: 'the API server of the cluster',
+    cause: troubleOf(world.controlPlane) ?? troubleOf(world.cluster) ?? 'the control plane is not initialised yet',
+    next: describeCommand({ world }),
+  };
+}
+
+/** Nodes are ready as soon as their network works: that is asked for, whoever brings it. */
+function networkLook(world: World): Look {
+  const joined = world.nodes.filter(isNode);
+  const unready = joined.filter(({ machine }) => !holds(machine, 'NodeReady') && !holds(machine, 'NodeHealthy'));
+  if (joined.length > 0 && unready.length === 0 && !addonsOpen(world)) return { state: 'done' };
+  const [first] = unready;
+  const cause =
+    addonTrouble(world) ??
+    (first === undefined ? 'no node is there yet' : `${first.name}: ${troubleOf(first.machine) ?? 'not ready'}`);
+  return { state: 'waiting', for: 'the network of the nodes', cause, next: describeCommand({ world }) };
+}
+
+const addonsDone: ReadonlySet<string> = new Set(['Installed', 'Ready', 'Done', 'Healthy', 'Deployed']);
+
+/** Only the network plugin is waited for here; other add-ons belong to the health of the cluster. */
+function networkAddon({ bkeCluster }: World): unknown {
+  const cni = textAt(bkeCluster, 'spec', 'cni');
+  return listAt(bkeCluster, 'status', 'addons').find((addon) => fieldAt(addon, 'name') === cni);
+}
+
+function addonsOpen(world: World): boolean {
+  const phase = textAt(networkAddon(world), 'phase');
+  return phase !== undefined && !addonsDone.has(phase);
+}
+
+function addonTrouble(world: World): string | undefined {
+  const addon = networkAddon(world);
+  const phase = textAt(addon, 'phase');
+  if (addon === undefined || phase === undefined || addonsDone.has(phase)) return undefined;
+  const message = textAt(addon, 'error', 'message');
+  return `${textAt(addon, 'name') ?? 'add-on'} is ${phase}${message === undefined ? '' : `: ${firstLine(message)}`}`;
+}
+
+function healthLook(world: World): Look {
+  const { bkeCluster, cluster } = world;
+  const state = textAt(bkeCluster, 'status', 'state', 'name');
+  const available = holds(cluster, 'Available');
+  if (state === 'Healthy' || (state === undefined && available)) return { state: 'done' };
+  const reason = [textAt(bkeCluster, 'status', 'state', 'reason'), textAt(bkeCluster, 'status', 'state', 'message')];
+  const told = state === undefined ? undefined : [state, ...reason.filter((part) => part !== undefined)].join(': ');
+  return {
+    state: 'waiting',
+    for: 'the cluster to be healthy',
+    cause: firstLine(told ?? troubleOf(cluster) ?? 'its health is not known yet'),
+    next: describeCommand({ world }),
+  };
+}

@@ -1,0 +1,135 @@
+// What each host of a cluster goes through until it is a node, and what it looks like now.
+import { conditionOf, conditionWords } from '../../kube/conditions.ts';
+import { fieldAt, textAt } from '../../kube/fields.ts';
+import { type CommandStep, commandSteps, firstLine, troubleOf, workOf } from './causes.ts';
+import { commandError, hostError } from './host-errors.ts';
+import type { Look, LookedStep } from './progress.ts';
+import type { NodeView, World } from './world.ts';
+
+const minuteMs = 60_000;
+const agentMs = 20 * minuteMs;
+/** Members of a control plane come one after the other, and workers after the first. */
+const prepareMs = 60 * minuteMs;
+const joinMs = 60 * minuteMs;
+/** Of the step that makes a host a node (src/tasks/registry.ts). */
+const joinTask = 'bootstrap-data';
+
+export interface Around {
+  readonly world: World;
+  readonly now: Date;
+  /** The control plane cannot come up: what needs it is not waited for. */
+  readonly noControlPlane: boolean;
+}
+
+export function hostSteps(node: NodeView, around: Around): LookedStep[] {
+  const phase = node.pool;
+  return [
+    {
+      phase: 'infrastructure',
+      step: 'host/agent',
+      title: 'agent and checks',
+      timeoutMs: agentMs,
+      look: agentLook(node, around),
+    },
+    {
+      phase,
+      step: 'node/prepare',
+      title: 'prepare for Kubernetes',
+      timeoutMs: prepareMs,
+      look: prepareLook(node, around),
+    },
+    { phase, step: 'node/join', title: 'become a node', timeoutMs: joinMs, look: joinLook(node, around) },
+  ];
+}
+
+function agentLook({ name, host }: NodeView, { now }: Around): Look {
+  const available = conditionOf(host, 'Available');
+  if (available?.status === 'True' || fieldAt(host, 'spec', 'consumerRef') !== undefined) return { state: 'done' };
+  const waiting = { state: 'waiting', for: `the agent of ${name}`, next: `bke host list` } as const;
+  if (available === undefined) return { ...waiting, cause: 'the controller has not looked at it yet' };
+  const error = hostError(host, now);
+  return { ...waiting, cause: firstLine(conditionWords(available)), ...(error === undefined ? {} : { error }) };
+}
+
+function prepareLook(node: NodeView, around: Around): Look {
+  if (isNode(node)) return { state: 'done' };
+  if (node.bkeMachine === undefined) return unclaimedLook(node, around);
+  const steps = commandSteps(node.command);
+  const own = steps.filter(({ task }) => task.startsWith('node/'));
+  const isPast = steps.some(({ task }) => task === joinTask);
+  if (isPast || (own.length > 0 && own.every(({ state }) => state === 'Done'))) return { state: 'done' };
+  const otherwise = troubleOf(node.bkeMachine) ?? troubleOf(node.machine) ?? 'its command is not written yet';
+  return atWork(node, around, { for: `${node.name} to be prepared`, steps, own, otherwise });
+}
+
+interface Work {
+  readonly for: string;
+  /** Of the command that the host has. */
+  readonly steps: readonly CommandStep[];
+  /** Those that are waited for. */
+  readonly own: readonly CommandStep[];
+  /** Why none of them runs. */
+  readonly otherwise: string;
+}
+
+function atWork({ command }: NodeView, { world, now }: Around, work: Work): Look & { readonly state: 'waiting' } {
+  const failed = work.own.find(({ state }) => state === 'Failed')?.error;
+  const doing = work.own.some(({ state }) => state === 'Running' || state === 'Pending')
+    ? workOf(work.steps)
+    : undefined;
+  return {
+    state: 'waiting',
+    for: work.for,
+    cause: failed === undefined ? (doing ?? work.otherwise) : `error[${failed.code}] ${failed.message}`,
+    next: describeCommand({ world }),
+    ...commandError(command, failed, now),
+  };
+}
+
+/** A host that no machine asks for is a spare one. */
+function unclaimedLook({ name, pool }: NodeView, around: Around): Look {
+  const { world, noControlPlane } = around;
+  if (isPoolFull(world, pool)) return { state: 'done' };
+  return {
+    state: 'waiting',
+    for: `a machine that takes ${name}`,
+    cause: unclaimedCause(world, pool),
+    next: describeCommand(around),
+    blocked: noControlPlane,
+  };
+}
+
+function unclaimedCause(world: World, pool: NodeView['pool']): string {
+  if (world.cluster === undefined) return 'the cluster is not there yet';
+  const owner = pool === 'control-plane' ? world.controlPlane : world.deployments[0];
+  if (pool === 'control-plane' || owner === undefined)
+    return troubleOf(owner) ?? troubleOf(world.cluster) ?? 'none was made yet';
+  return troubleOf(world.cluster) ?? troubleOf(owner) ?? 'none was made yet';
+}
+
+function isPoolFull({ nodes, controlPlane, deployments }: World, pool: NodeView['pool']): boolean {
+  const owners = pool === 'control-plane' ? [controlPlane] : deployments;
+  const wanted = owners.map((owner) => fieldAt(owner, 'spec', 'replicas'));
+  if (!wanted.every((count) => typeof count === 'number')) return false;
+  const taken = nodes.filter((node) => node.pool === pool && node.bkeMachine !== undefined).length;
+  return taken >= wanted.reduce((sum, count) => sum + count, 0);
+}
+
+function joinLook(node: NodeView, around: Around): Look {
+  const { name, command, bkeMachine, machine, pool } = node;
+  const isSpare = bkeMachine === undefined && isPoolFull(around.world, pool);
+  if (isNode(node) || isSpare) return { state: 'done' };
+  const steps = commandSteps(command);
+  const own = steps.filter(({ task }) => task === joinTask);
+  const otherwise = troubleOf(machine) ?? troubleOf(bkeMachine) ?? 'it was prepared';
+  const look = atWork(node, around, { for: `${name} to become a node`, steps, own, otherwise });
+  return { ...look, blocked: around.noControlPlane && own.length === 0 };
+}
+
+export function isNode({ machine }: NodeView): boolean {
+  return textAt(machine, 'status', 'nodeRef', 'name') !== undefined;
+}
+
+export function describeCommand({ world }: Pick<Around, 'world'>): string {
+  return `bke cluster describe ${world.name}`;
+}

@@ -1,0 +1,264 @@
+// A cluster that is made, as its operation tells it: out of what is so in the cluster, moment by moment.
+import { expect, it } from 'vitest';
+import type { EventBody } from '../../../../src/api/events.ts';
+import { bkeOperation, type BKEOperationStatus } from '../../../../src/api/kinds/bke-operation.ts';
+import { createChains, createFrame } from '../../../../src/controllers/bkeoperation/create.ts';
+import { advance } from '../../../../src/controllers/bkeoperation/progress.ts';
+import { withEvents } from '../../../../src/controllers/bkeoperation/ring.ts';
+import { type KindName, kinds, worldOf } from '../../../../src/controllers/bkeoperation/world.ts';
+import type { KubeObject } from '../../../../src/kube/client.ts';
+
+const began = Date.parse('2026-11-30T10:00:00.000Z');
+const name = 'prod';
+const clusterLabel = { 'cluster.x-k8s.io/cluster-name': name };
+
+/** A management cluster, and one operation in it that is carried on. */
+class Site {
+  readonly objects = new Map<string, KubeObject>();
+  status: BKEOperationStatus = {};
+
+  put(
+    kind: KindName,
+    object: string,
+    fields: { spec?: object; status?: object; labels?: Record<string, string> },
+  ): void {
+    const { labels = {}, ...rest } = fields;
+    const metadata = { namespace: 'bke', name: object, labels: { ...clusterLabel, ...labels } };
+    this.objects.set(`${kind} ${object}`, { ...kinds[kind], metadata, ...rest });
+  }
+
+  host(host: string, pool: string, available: object): void {
+    const labels = { 'bke.io/cluster': name, 'bke.io/pool': pool };
+    const condition = { type: 'Available', lastTransitionTime: '2026-11-30T10:00:00Z', message: '', ...available };
+    this.put('host', host, { labels, spec: {}, status: { conditions: [condition] } });
+  }
+
+  /** A machine takes the host, and its agent gets a command. */
+  claim(host: string, pool: 'control-plane' | 'workers', steps: readonly object[]): void {
+    const labels: Record<string, string> = pool === 'control-plane' ? { 'cluster.x-k8s.io/control-plane': '' } : {};
+    const machine = `m-${host}`;
+    this.put('host', host, {
+      labels: { 'bke.io/cluster': name, 'bke.io/pool': pool },
+      spec: { consumerRef: { namespace: 'bke', name: machine } },
+    });
+    this.put('bkeMachine', machine, { labels });
+    this.put('machine', machine, { labels, spec: { infrastructureRef: { name: machine } } });
+    const ids = steps.map((step, index) => ({ id: `s${index}`, ...step }));
+    const spec = { commandID: 'c-1', steps: ids.map((step) => ({ id: step.id, task: Reflect.get(step, 'task') })) };
+    this.put('command', host, { spec, status: { commandID: 'c-1', steps: ids } });
+  }
+
+  node(host: string, ready: boolean): void {
+    const machine = `m-${host}`;
+    const conditions = [
+      {
+        type: 'NodeReady',
+        status: ready ? 'True' : 'False',
+        reason: 'NodeNotReady',
+        message: 'cni plugin not initialized',
+      },
+    ];
+    this.put('machine', machine, {
+      spec: { infrastructureRef: { name: machine } },
+      status: { nodeRef: { name: host }, conditions },
+    });
+  }
+
+  /** @returns what is told then */
+  carryOn(seconds: number, cancelled = false): readonly EventBody[] {
+    const now = new Date(began + seconds * 1000);
+    const listed = (kind: KindName) =>
+      [...this.objects].flatMap(([key, object]) => (key.startsWith(`${kind} `) ? [object] : []));
+    const world = worldOf({ namespace: 'bke', name }, listed);
+    const { status, events } = advance(this.status, createChains(world, this.status, now), {
+      frame: createFrame(name),
+      now,
+      cancelled,
+    });
+    this.status = { ...status, events: withEvents(this.status.events ?? [], events, now) };
+    // What is written is what the API server takes.
+    expect(bkeOperation.shape.status.safeParse(this.status).error).toBeUndefined();
+    return events;
+  }
+
+  told(seconds: number, cancelled = false): string[] {
+    return this.carryOn(seconds, cancelled).map(line);
+  }
+}
+
+function line(event: EventBody): string {
+  const host = 'host' in event && event.host !== undefined ? `${event.host} ` : '';
+  switch (event.type) {
+    case 'phase.started':
+    case 'phase.finished':
+      return `${event.type} ${event.phase}${event.type === 'phase.finished' ? ` ${event.outcome}` : ''}`;
+    case 'step.waiting':
+      return `waiting ${host}${event.step}: ${event.for}: ${event.cause ?? ''}`;
+    case 'step.failed':
+      return `failed ${host}${event.step}: ${event.error.code} ${event.error.message}`;
+    case 'step.started':
+    case 'step.finished':
+      return `${event.type} ${host}${event.step}`;
+    case 'operation.finished':
+      return `finished ${event.outcome}: ${event.hosts.map((one) => `${one.host ?? '-'} ${one.state}`).join(', ')}`;
+    default:
+      return event.type;
+  }
+}
+
+function resources(site: Site): void {
+  site.put('cluster', name, { spec: { infrastructureRef: { name }, controlPlaneRef: { name: 'prod-cp' } } });
+  site.put('bkeCluster', name, { spec: { cni: 'flannel' } });
+  site.put('controlPlane', 'prod-cp', { spec: { replicas: 1 } });
+  site.put('deployment', 'prod-workers', { spec: { replicas: 1 } });
+}
+
+const available = { status: 'True', reason: 'Available' };
+const enrolling = { status: 'False', reason: 'Enrolling', message: 'bringing bke to the host' };
+
+it('tells a cluster from its hosts to its health, each thing once', () => {
+  const site = new Site();
+  expect(site.told(0)).toEqual([
+    'operation.started',
+    'phase.started infrastructure',
+    'step.started cluster/resources',
+    'waiting cluster/resources: the resources of the cluster: not there yet: the Cluster, its BKECluster, a BKEHost',
+  ]);
+  resources(site);
+  site.host('cp1', 'control-plane', enrolling);
+  site.host('w1', 'workers', available);
+  expect(site.told(20)).toEqual([
+    'step.finished cluster/resources',
+    'step.started cluster/infrastructure',
+    'waiting cluster/infrastructure: the infrastructure of the cluster: no host of the control plane is prepared yet',
+    'step.started cp1 host/agent',
+    'waiting cp1 host/agent: the agent of cp1: Enrolling: bringing bke to the host',
+    'step.started w1 host/agent',
+    'step.finished w1 host/agent',
+    'phase.started workers',
+    'step.started w1 node/prepare',
+    'waiting w1 node/prepare: a machine that takes w1: none was made yet',
+  ]);
+  expect(site.told(25)).toEqual([]);
+  site.claim('cp1', 'control-plane', [
+    { task: 'node/environment', state: 'Done' },
+    { task: 'node/images', state: 'Running', message: 'pull pause' },
+  ]);
+  expect(site.told(60)).toEqual([
+    'step.finished cp1 host/agent',
+    'phase.started control-plane',
+    'step.started cp1 node/prepare',
+    'waiting cp1 node/prepare: cp1 to be prepared: step 2 of 2, node/images: pull pause',
+  ]);
+  site.put('bkeCluster', name, { spec: { cni: 'flannel' }, status: { initialization: { provisioned: true } } });
+  site.put('cluster', name, {
+    spec: { infrastructureRef: { name }, controlPlaneRef: { name: 'prod-cp' } },
+    status: { initialization: { controlPlaneInitialized: true }, conditions: [] },
+  });
+  site.claim('w1', 'workers', [{ task: 'bootstrap-data', state: 'Running', message: 'kubeadm join' }]);
+  site.node('cp1', false);
+  expect(site.told(120)).toEqual([
+    'step.finished cluster/infrastructure',
+    'step.started cluster/control-plane',
+    'step.finished cluster/control-plane',
+    'phase.started network',
+    'step.started cluster/network',
+    'waiting cluster/network: the network of the nodes: cp1: NodeReady: NodeNotReady: cni plugin not initialized',
+    'step.finished cp1 node/prepare',
+    'step.started cp1 node/join',
+    'step.finished cp1 node/join',
+    'step.finished w1 node/prepare',
+    'step.started w1 node/join',
+    'waiting w1 node/join: w1 to become a node: step 1 of 1, bootstrap-data: kubeadm join',
+    'phase.finished infrastructure done',
+    'phase.finished control-plane done',
+  ]);
+  site.node('cp1', true);
+  site.node('w1', true);
+  site.put('bkeCluster', name, {
+    spec: { cni: 'flannel' },
+    status: { initialization: { provisioned: true }, state: { name: 'Healthy' } },
+  });
+  expect(site.told(180)).toEqual([
+    'step.finished cluster/network',
+    'phase.started health',
+    'step.started cluster/health',
+    'step.finished cluster/health',
+    'step.finished w1 node/join',
+    'phase.finished workers done',
+    'phase.finished network done',
+    'phase.finished health done',
+    'finished done: - done, cp1 done, w1 done',
+  ]);
+  expect(site.status).toMatchObject({
+    phase: 'Done',
+    started: '2026-11-30T10:00:00.000Z',
+    finished: '2026-11-30T10:03:00.000Z',
+  });
+  const seqs = (site.status.events ?? []).map(({ seq }) => seq);
+  expect(seqs).toEqual(seqs.map((_, index) => index + 1));
+});
+
+it('fails at once in what a person has to mend, and does not wait for what needs it', () => {
+  const site = new Site();
+  resources(site);
+  const refused = {
+    status: 'False',
+    reason: 'LoginRefused',
+    message: 'BKE_SSH_AUTH: cannot log in to cp1\nTry the password by hand.',
+  };
+  site.host('cp1', 'control-plane', refused);
+  site.host('w1', 'workers', available);
+  expect(site.told(10).filter((words) => words.startsWith('failed'))).toEqual([]);
+  expect(site.told(90)).toEqual(['failed cp1 host/agent: BKE_SSH_AUTH cannot log in to cp1']);
+  expect(site.told(95).slice(-2)).toEqual([
+    'phase.finished workers cancelled',
+    'finished failed: - stopped, cp1 failed, w1 stopped',
+  ]);
+  expect(site.status.error).toEqual({
+    code: 'BKE_SSH_AUTH',
+    message: 'cannot log in to cp1',
+    hint: 'Try the password by hand.',
+    host: 'cp1',
+  });
+});
+
+it('gives up a step at its bound, with what it waited for last', () => {
+  const site = new Site();
+  resources(site);
+  site.host('cp1', 'control-plane', enrolling);
+  site.host('w1', 'workers', enrolling);
+  site.carryOn(0);
+  const events = site.carryOn(20 * 60 + 1);
+  expect(events.map(line)).toContain(
+    'failed w1 host/agent: BKE_TIMEOUT waited 20m00s for the agent of w1: Enrolling: bringing bke to the host',
+  );
+});
+
+it('tells what each host was at when it is stopped, and goes on from there by nothing but its status', () => {
+  const site = new Site();
+  resources(site);
+  site.host('cp1', 'control-plane', enrolling);
+  site.host('w1', 'workers', available);
+  site.carryOn(0);
+  const status = structuredClone(site.status);
+  expect(site.told(5, true).slice(-1)).toEqual(['finished cancelled: - stopped, cp1 stopped, w1 stopped']);
+  expect(site.status).toMatchObject({ phase: 'Cancelled', error: { code: 'BKE_CANCELLED' } });
+  const again = new Site();
+  resources(again);
+  again.host('cp1', 'control-plane', enrolling);
+  again.host('w1', 'workers', available);
+  again.status = status;
+  expect(again.told(5)).toEqual([]);
+});
+
+it('keeps the newest 500 events', () => {
+  const note: EventBody = { type: 'note', level: 'info', message: 'x' };
+  const first = withEvents(
+    [],
+    Array.from({ length: 499 }, () => note),
+    new Date(began),
+  );
+  const second = withEvents(first, [note, note, note], new Date(began));
+  expect([second.length, second[0]?.seq, second.at(-1)?.seq]).toEqual([500, 3, 502]);
+});
