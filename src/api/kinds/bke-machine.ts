@@ -52,3 +52,4 @@ const templateSpec = z.object({
 
 export const bkeMachineTemplate = z.object({ spec: templateSpec });
 export type BKEMachineTemplateSpec = z.infer<typeof templateSpec>;
+export type BKEMachineSpec = z.infer<typeof spec>;

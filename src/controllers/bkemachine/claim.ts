@@ -1,0 +1,78 @@
+// The claim of a host: one patch that only succeeds on the very version of the host that was looked at.
+import { randomBytes } from 'node:crypto';
+import type { KubeClient, KubeObject } from '../../kube/client.ts';
+import { BkeError } from '../../lib/errors.ts';
+import { type HostName, hostKey, objectName } from '../bkehost/host.ts';
+import { hostAnnotations } from './marks.ts';
+
+export const fieldManager = 'bke-controller-machines';
+
+export interface Claimant extends HostName {
+  readonly cluster: string;
+  /** Name of the Machine. */
+  readonly machine: string;
+}
+
+/** @returns the host as it is then; undefined where somebody else wrote to it or it may not be claimed (any more) */
+export async function claimHost(
+  client: Pick<KubeClient, 'patch'>,
+  host: KubeObject,
+  { namespace, name, cluster, machine }: Claimant,
+): Promise<KubeObject | undefined> {
+  const { resourceVersion } = host.metadata;
+  const annotations = {
+    [hostAnnotations.machine]: machine,
+    [hostAnnotations.lastCluster]: cluster,
+    [hostAnnotations.preparedFor]: null,
+    [hostAnnotations.cleaned]: null,
+  };
+  const spec = { consumerRef: { namespace, name }, claimID: randomBytes(5).toString('hex') };
+  return patchHost(client, host, { metadata: { resourceVersion, annotations }, spec });
+}
+
+/** From now on nobody may take it for clean. */
+export async function markUnclean(client: Pick<KubeClient, 'patch'>, host: KubeObject): Promise<void> {
+  await client.patch(hostKey(objectName(host)), { spec: { cleanUpPending: true } }, { type: 'merge', fieldManager });
+}
+
+/** The agent has confirmed it, for this claim. */
+export async function markClean(client: Pick<KubeClient, 'patch'>, host: KubeObject, claimID: string): Promise<void> {
+  const patch = {
+    metadata: { annotations: { [hostAnnotations.cleaned]: claimID, [hostAnnotations.preparedFor]: null } },
+    spec: { cleanUpPending: null },
+  };
+  await client.patch(hostKey(objectName(host)), patch, { type: 'merge', fieldManager });
+}
+
+/** Gives the host back. @param quarantine it was not cleaned: nobody gets it before a person has looked */
+export async function releaseHost(
+  client: Pick<KubeClient, 'patch'>,
+  host: KubeObject,
+  quarantine?: { readonly reason: string; readonly since: string },
+): Promise<boolean> {
+  const { resourceVersion } = host.metadata;
+  const annotations = { [hostAnnotations.machine]: null, [hostAnnotations.cleaned]: null };
+  const spec = {
+    consumerRef: null,
+    claimID: null,
+    cleanUpPending: null,
+    ...(quarantine === undefined ? {} : { quarantine }),
+  };
+  return (await patchHost(client, host, { metadata: { resourceVersion, annotations }, spec })) !== undefined;
+}
+
+async function patchHost(
+  client: Pick<KubeClient, 'patch'>,
+  host: KubeObject,
+  patch: object,
+): Promise<KubeObject | undefined> {
+  try {
+    return await client.patch(hostKey(objectName(host)), patch, { type: 'merge', fieldManager });
+  } catch (thrown) {
+    // A rule of the host speaks against it, or another version: it is looked at again.
+    if (thrown instanceof BkeError && (thrown.code === 'BKE_KUBE_CONFLICT' || thrown.code === 'BKE_KUBE_REFUSED')) {
+      return undefined;
+    }
+    throw thrown;
+  }
+}

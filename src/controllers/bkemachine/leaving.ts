@@ -1,0 +1,71 @@
+// A BKEMachine that is deleted: its host is cleaned by the agent first, and free only when the Machine is gone, whose node has the host's name.
+import type { KubeClient, KubeObject } from '../../kube/client.ts';
+import { conditionOf } from '../../kube/conditions.ts';
+import { fieldAt, textAt } from '../../kube/fields.ts';
+import { type HostView, viewOf } from '../bkehost/host.ts';
+import { no, timeText, type Verdict, yes } from '../conditions.ts';
+import { resetOrder } from '../host-command/bootstrap.ts';
+import { fulfil, type Giving, stopCommand } from '../host-command/give.ts';
+import { isOver } from '../host-command/progress.ts';
+import { markClean, markUnclean, releaseHost } from './claim.ts';
+import { progressVerdict } from './conditions.ts';
+import { emptyInbox } from './inbox.ts';
+import { hostAnnotations, machineAnnotations } from './marks.ts';
+
+export interface Cleaning {
+  readonly client: Pick<KubeClient, 'get' | 'patch'>;
+  readonly giving: Giving;
+  readonly now: () => Date;
+  /** A person said that the host is not coming back. */
+  readonly forced: boolean;
+}
+
+export interface Cleaned {
+  /** Nothing of the machine is on the host any more, or nobody waits for that. */
+  readonly done: boolean;
+  readonly verdict: Verdict;
+  readonly waitMs?: number | undefined;
+}
+
+/** @param object the claimed host as it is now */
+export async function cleanHost(object: KubeObject, given: Cleaning): Promise<Cleaned> {
+  const host = viewOf(object);
+  const { client, forced } = given;
+  const { claimID = '' } = host.spec;
+  if (isCleaned(object)) return { done: true, verdict: yes('Cleaned', host.name) };
+  if (forced) return quarantine(host, given);
+  if (host.spec.cleanUpPending !== true) await markUnclean(client, object);
+  await emptyInbox(client, host);
+  const order = resetOrder(claimID);
+  const before = await fulfil(given.giving, order);
+  if (before.progress.state === 'busy') await stopCommand(client, host, isOver);
+  if (before.progress.state === 'done') {
+    await markClean(client, object, claimID);
+    return { done: true, verdict: yes('Cleaned', host.name) };
+  }
+  const { status, reason, message } = progressVerdict(before.progress, host.name, words);
+  return { done: false, verdict: { status, reason, message: message + whyLong(host) }, waitMs: before.waitMs };
+}
+
+const words = { running: 'CleaningUp', failed: 'CleanUpFailed', done: 'Cleaned' } as const;
+
+/** The agent has confirmed it for the very claim that the host has. */
+export function isCleaned(host: KubeObject): boolean {
+  const claimID = textAt(host, 'spec', 'claimID');
+  const cleaned = host.metadata.annotations?.[hostAnnotations.cleaned];
+  return claimID !== undefined && cleaned === claimID && fieldAt(host, 'spec', 'cleanUpPending') !== true;
+}
+
+/** What a silent agent means for a deletion, and the one way out. */
+function whyLong({ object }: HostView): string {
+  const agent = conditionOf(object, 'AgentReady');
+  if (agent?.status !== 'False') return '';
+  return `\nIts agent does not answer (${agent.reason}). Only where the host is gone for good: annotate the BKEMachine with ${machineAnnotations.forceRelease}=true; the host goes into quarantine.`;
+}
+
+async function quarantine(host: HostView, { client, now }: Cleaning): Promise<Cleaned> {
+  const reason = `released by ${machineAnnotations.forceRelease} without being cleaned: what the cluster left is still there`;
+  const released = await releaseHost(client, host.object, { reason, since: timeText(now()) });
+  const verdict = no('Quarantined', `${host.name}: ${reason}`);
+  return released ? { done: true, verdict } : { done: false, verdict, waitMs: 500 };
+}

@@ -1,0 +1,108 @@
+// What turns a claimed host into a node: prepared at once, and made a node as soon as there is bootstrap data for it.
+import type { KubeClient, KubeObject } from '../../kube/client.ts';
+import { textAt } from '../../kube/fields.ts';
+import { BkeError, toErrorReport } from '../../lib/errors.ts';
+import type { HostView } from '../bkehost/host.ts';
+import { isControlPlane, isInitialized } from '../cluster-objects.ts';
+import { no, type Verdict, yes } from '../conditions.ts';
+import { bootstrapOrder } from '../host-command/bootstrap.ts';
+import { contentOf, type Order } from '../host-command/command-id.ts';
+import { fulfil, type Giving } from '../host-command/give.ts';
+import { type PrepareInput, prepareOrder } from '../host-command/prepare.ts';
+import type { SiteView } from '../site-view.ts';
+import { type Parts, progressVerdict } from './conditions.ts';
+import { fillInbox, readBootstrapData } from './inbox.ts';
+
+export interface Provisioning {
+  readonly client: Pick<KubeClient, 'get' | 'patch'>;
+  readonly host: HostView;
+  readonly claimID: string;
+  readonly providerID: string;
+  /** The Machine of Cluster API. */
+  readonly machine: KubeObject;
+  readonly cluster: KubeObject;
+  readonly bkeCluster: KubeObject | undefined;
+  readonly site: SiteView;
+  readonly giving: Giving;
+  /** Content of the order that the host was prepared by; undefined: it was not yet. */
+  readonly prepared: string | undefined;
+}
+
+export interface Provisioned {
+  readonly parts: Pick<Parts, 'Prepared' | 'Bootstrapped'>;
+  /** As above, as it is now. */
+  readonly prepared: string | undefined;
+  readonly bootstrapped: boolean;
+  readonly waitMs?: number | undefined;
+}
+
+export async function provision(given: Provisioning): Promise<Provisioned> {
+  const order = prepareOrderOf(given);
+  if ('status' in order) return { parts: { Prepared: order }, prepared: given.prepared, bootstrapped: false };
+  const content = contentOf(order);
+  if (given.prepared === content) return bootstrap(given, content);
+  const { progress, waitMs } = await fulfil(given.giving, order);
+  const Prepared = progressVerdict(progress, given.host.name, words.prepare);
+  if (progress.state !== 'done') return { parts: { Prepared }, prepared: undefined, bootstrapped: false, waitMs };
+  return { ...(await bootstrap(given, content)), prepared: content };
+}
+
+const words = {
+  prepare: { running: 'Preparing', failed: 'PrepareFailed', done: 'Prepared' },
+  bootstrap: { running: 'Bootstrapping', failed: 'BootstrapFailed', done: 'Bootstrapped' },
+} as const;
+
+/** The order, or why there is none yet. */
+function prepareOrderOf(given: Provisioning): Order | Verdict {
+  const { host, machine, claimID, providerID } = given;
+  const version = textAt(machine, 'spec', 'version');
+  if (version === undefined) return no('WaitingForVersion', 'its Machine has no spec.version');
+  return orderOrVerdict(given.site, {
+    host,
+    arch: textAt(host.object, 'status', 'facts', 'arch'),
+    version,
+    controlPlane: isControlPlane(machine),
+    bkeCluster: given.bkeCluster,
+    claim: { id: claimID, providerID },
+  });
+}
+
+/** @returns a verdict where the site is not known, or no release has what is needed */
+export function orderOrVerdict(site: SiteView, input: Omit<PrepareInput, 'site' | 'catalogues'>): Order | Verdict {
+  try {
+    const order = prepareOrder({ ...input, site: site.site(), catalogues: site.catalogues() });
+    if (!('missing' in order)) return order;
+    const lines = order.missing.join(', ');
+    const way = 'Load a bundle that has it: bke init --bundle FILE';
+    return no('ArtifactsMissing', `${input.host.name}: no loaded release has, for ${input.version}: ${lines}. ${way}`);
+  } catch (thrown) {
+    if (!(thrown instanceof BkeError) || thrown.code !== 'BKE_SITE_UNKNOWN') throw thrown;
+    const { code, message, hint = '' } = toErrorReport(thrown);
+    return no('SiteUnknown', `${code}: ${message}\n${hint}`);
+  }
+}
+
+async function bootstrap(given: Provisioning, prepared: string): Promise<Provisioned> {
+  const { client, host, machine, cluster, claimID, providerID, bkeCluster } = given;
+  const Prepared = yes('Prepared', host.name);
+  const not = (Bootstrapped: Verdict, waitMs?: number): Provisioned => ({
+    parts: { Prepared, Bootstrapped },
+    prepared,
+    bootstrapped: false,
+    waitMs,
+  });
+  const secret = textAt(machine, 'spec', 'bootstrap', 'dataSecretName');
+  if (secret === undefined) return not(no('WaitingForBootstrapData', 'the bootstrap provider has not made it yet'));
+  const data = await readBootstrapData(client, host.namespace, secret);
+  if (data.state === 'absent') return not(no('WaitingForBootstrapData', `the Secret ${secret} has none`), 2000);
+  if (data.state === 'unsupported') {
+    return not(no('FormatUnsupported', `its bootstrap data is ${data.format}: bke runs cloud-config only`));
+  }
+  const first = isControlPlane(machine) && !isInitialized(cluster, 'controlPlaneInitialized');
+  const order = bootstrapOrder({ host, claimID, providerID, digest: data.digest, bkeCluster, first });
+  await fillInbox(client, host, data.base64);
+  const { progress, waitMs } = await fulfil(given.giving, order);
+  const verdict = progressVerdict(progress, host.name, words.bootstrap);
+  if (progress.state !== 'done') return not(verdict, waitMs);
+  return { parts: { Prepared, Bootstrapped: verdict }, prepared, bootstrapped: true };
+}

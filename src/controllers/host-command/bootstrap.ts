@@ -1,0 +1,38 @@
+// The order `bootstrap`: makes the prepared host a node by what its inbox has. And the order `reset`. Pure.
+import type { BKEHostSpec } from '../../api/kinds/bke-host.ts';
+import type { KubeObject } from '../../kube/client.ts';
+import { numberAt } from '../../kube/fields.ts';
+import { settingsOf } from './prepare.ts';
+import type { Order } from './command-id.ts';
+
+export interface BootstrapInput {
+  readonly host: { readonly name: string; readonly spec: BKEHostSpec };
+  readonly claimID: string;
+  readonly providerID: string;
+  /** Of the bytes in the inbox. */
+  readonly digest: string;
+  readonly bkeCluster: KubeObject | undefined;
+  /** It makes the cluster; all others join it. */
+  readonly first: boolean;
+}
+
+export const inboxKey = 'value';
+
+export function bootstrapOrder({ host, claimID, providerID, digest, bkeCluster, first }: BootstrapInput): Order {
+  const metadata = { hostname: host.name, address: host.spec.nodeIP ?? host.spec.address, instanceID: providerID };
+  const kubeProxy = settingsOf(bkeCluster, 'kubeProxy');
+  const kubeletHealthPort = numberAt(bkeCluster, 'spec', 'settings', 'kubelet', 'healthzPort');
+  const parameters = {
+    metadata,
+    key: inboxKey,
+    digest,
+    ...(first && Object.keys(kubeProxy).length > 0 ? { kubeProxy } : {}),
+    ...(kubeletHealthPort === undefined ? {} : { kubeletHealthPort }),
+  };
+  return { purpose: 'bootstrap', claim: claimID, steps: [{ id: 'bootstrap', task: 'bootstrap-data', parameters }] };
+}
+
+/** @param claim whose clean-up it is */
+export function resetOrder(claim: string): Order {
+  return { purpose: 'reset', claim, steps: [{ id: 'reset', task: 'reset', parameters: { scope: 'node' } }] };
+}

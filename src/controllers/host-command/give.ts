@@ -1,0 +1,101 @@
+// Brings an order to a host: one command at a time, the next one only when every step of the last is over.
+import type { KubeClient, KubeObject, ObjectKey } from '../../kube/client.ts';
+import { fieldAt, keyOf, numberAt } from '../../kube/fields.ts';
+import { BkeError } from '../../lib/errors.ts';
+import { agentObjects } from '../../api/agent-config.ts';
+import { commandKind, type HostName } from '../bkehost/host.ts';
+import { newCommandID, type Order } from './command-id.ts';
+import { type Progress, progressOf } from './progress.ts';
+import type { Retries } from './retries.ts';
+
+const fieldManager = 'bke-controller-commands';
+
+type CommandClient = Pick<KubeClient, 'get' | 'patch'>;
+
+export interface Giving {
+  readonly client: CommandClient;
+  readonly host: HostName;
+  readonly leaseGeneration: number;
+  readonly retries: Retries;
+}
+
+/** How an order is, and after how many ms to look again where nothing will tell. */
+export interface Given {
+  readonly progress: Progress;
+  readonly waitMs?: number;
+}
+
+/**
+ * Gives the order where it was not given yet, and again, after a pause that grows, where it failed.
+ * @param mayGive asked after the command was read and before it is written: what it says can't have changed in between without a conflict
+ * @throws BkeError as KubeClient does
+ */
+export async function fulfil(giving: Giving, order: Order, mayGive?: () => Promise<boolean>): Promise<Given> {
+  const command = await giving.client.get(commandKeyOf(giving.host));
+  // The controller of hosts makes it.
+  if (command === undefined) return { progress: { state: 'busy', commandID: '' }, waitMs: 2000 };
+  const progress = progressOf(command, order);
+  const attempt = nextAttempt(progress);
+  if (attempt === undefined) return { progress };
+  if (progress.state === 'failed') {
+    const waitMs = giving.retries.waitMs(progress);
+    if (waitMs > 0) return { progress, waitMs };
+  }
+  if (mayGive !== undefined && !(await mayGive())) return { progress };
+  const given = await give(giving, command, { order, attempt });
+  if (!given) return { progress, waitMs: 500 };
+  // Still told until the new attempt tells something: nobody should think it was mended.
+  if (progress.state === 'failed') return { progress };
+  return { progress: { state: 'running', step: order.steps[0]?.id ?? '', message: 'the agent has not taken it yet' } };
+}
+
+function nextAttempt(progress: Progress): number | undefined {
+  if (progress.state === 'absent') return 1;
+  return progress.state === 'failed' ? progress.attempt + 1 : undefined;
+}
+
+/** @returns false where somebody else wrote at the same time: to be looked at again */
+async function give(
+  { client, leaseGeneration }: Giving,
+  command: KubeObject,
+  { order, attempt }: { readonly order: Order; readonly attempt: number },
+): Promise<boolean> {
+  const seen = numberAt(command, 'spec', 'leaseGeneration') ?? 0;
+  if (seen > leaseGeneration) {
+    throw new BkeError(
+      'BKE_KUBE_CONFLICT',
+      `a later leader has written to ${command.metadata.name}: generation ${seen}`,
+    );
+  }
+  const commandID = newCommandID(order, attempt);
+  const spec = { commandID, leaseGeneration, cancelRequested: null, operationRef: null, steps: order.steps };
+  return patched(client, command, { spec });
+}
+
+/** Asks the agent to end what it does. @returns whether nothing runs (any more) */
+export async function stopCommand(
+  client: CommandClient,
+  host: HostName,
+  isOver: (command: KubeObject) => boolean,
+): Promise<boolean> {
+  const command = await client.get(commandKeyOf(host));
+  if (command === undefined || isOver(command)) return true;
+  if (fieldAt(command, 'spec', 'cancelRequested') !== true)
+    await patched(client, command, { spec: { cancelRequested: true } });
+  return false;
+}
+
+async function patched(client: CommandClient, command: KubeObject, change: object): Promise<boolean> {
+  const { resourceVersion } = command.metadata;
+  try {
+    await client.patch(keyOf(command), { metadata: { resourceVersion }, ...change }, { type: 'merge', fieldManager });
+    return true;
+  } catch (thrown) {
+    if (thrown instanceof BkeError && thrown.code === 'BKE_KUBE_CONFLICT') return false;
+    throw thrown;
+  }
+}
+
+function commandKeyOf({ namespace, name }: HostName): ObjectKey {
+  return { ...commandKind, namespace, name: agentObjects(name).hostCommand };
+}
