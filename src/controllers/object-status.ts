@@ -1,7 +1,7 @@
 // Writes fields of an object's status, where they are something new.
 import { isDeepStrictEqual } from 'node:util';
 import type { KubeClient, KubeObject } from '../kube/client.ts';
-import { fieldAt } from '../kube/fields.ts';
+import { fieldAt, textAt } from '../kube/fields.ts';
 import { kubeStatus } from '../kube/status-error.ts';
 
 /** The frame of what is applied to an object that is there: with its uid, so that of one that is gone none is made. */
@@ -21,7 +21,7 @@ export async function putStatus(
 ): Promise<KubeObject | undefined> {
   const before = object['status'] ?? {};
   const fields = Object.entries(status).filter(([, value]) => value !== undefined);
-  if (fields.every(([field, value]) => isDeepStrictEqual(fieldAt(before, field), value))) return object;
+  if (fields.every(([field, value]) => isThere(fieldAt(before, field), value))) return object;
   const wanted = { ...identityOf(object), status: Object.fromEntries(fields) };
   try {
     return await client.apply(wanted, { fieldManager, force: true, subresource: 'status' });
@@ -29,4 +29,11 @@ export async function putStatus(
     if (kubeStatus(thrown)?.status === 404) return undefined;
     throw thrown;
   }
+}
+
+/** Of a list that is told apart by its items' types (conditions), others may have items of their own. */
+function isThere(before: unknown, value: unknown): boolean {
+  if (!Array.isArray(before) || !Array.isArray(value)) return isDeepStrictEqual(before, value);
+  if (!value.every((item) => textAt(item, 'type') !== undefined)) return isDeepStrictEqual(before, value);
+  return value.every((item) => before.some((old) => isDeepStrictEqual(old, item)));
 }

@@ -4,9 +4,12 @@ import type { LeaseTiming } from '../kube/lease.ts';
 import { connect } from '../host/ssh/connect.ts';
 import { bkeVersion } from '../lib/version.ts';
 import { systemNamespace } from '../tasks/cluster-api/providers.ts';
+import { addonsController } from './addons/controller.ts';
+import { bkeClusterController } from './bkecluster/controller.ts';
 import { bkeHostController } from './bkehost/controller.ts';
 import { ownBinary } from './bkehost/own-binary.ts';
 import { bkeOperationController } from './bkeoperation/controller.ts';
+import { bkeMachineController } from './bkemachine/controller.ts';
 import { certificatesController } from './certificates/controller.ts';
 import { watchContact } from './contact.ts';
 import type { Controller, ControllerContext } from './controller.ts';
@@ -76,6 +79,9 @@ async function controllersOf(client: KubeClient, context: ControllerContext): Pr
   return [
     certificatesController(client, context),
     bkeHostController(client, context, hosts),
+    bkeMachineController(client, context),
+    bkeClusterController(client, context),
+    addonsController(client, context),
     bkeOperationController(client, context),
   ];
 }

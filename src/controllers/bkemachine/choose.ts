@@ -62,14 +62,15 @@ function fittingHosts(hosts: readonly KubeObject[], wanted: Wanted): KubeObject[
 
 function fits(host: KubeObject, { namespace, controlPlane, matchLabels, hostRef, cluster }: Wanted): boolean {
   const { metadata } = host;
-  if (metadata.namespace !== namespace || (hostRef !== undefined && metadata.name !== hostRef)) return false;
-  const { labels = {} } = metadata;
-  if (Object.entries(matchLabels).some(([name, value]) => labels[name] !== value)) return false;
-  // What another cluster had brought to it is not taken off yet.
-  const preparedFor = metadata.annotations?.[hostAnnotations.preparedFor];
-  if (preparedFor !== undefined && preparedFor !== cluster) return false;
+  if (metadata.namespace !== namespace || (hostRef ?? metadata.name) !== metadata.name) return false;
+  // What was brought to it for another cluster is not taken off yet.
+  if ((textAt(metadata.annotations, hostAnnotations.preparedFor) ?? cluster) !== cluster) return false;
   const roles = specOf(host).roles ?? [];
-  return roles.includes(controlPlane ? 'control-plane' : 'worker');
+  return roles.includes(controlPlane ? 'control-plane' : 'worker') && hasLabels(host, matchLabels);
+}
+
+function hasLabels({ metadata: { labels = {} } }: KubeObject, wanted: Wanted['matchLabels']): boolean {
+  return Object.entries(wanted).every(([label, value]) => labels[label] === value);
 }
 
 function specOf(host: KubeObject): Partial<BKEHostSpec> {

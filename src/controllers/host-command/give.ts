@@ -35,23 +35,31 @@ export async function fulfil(giving: Giving, order: Order, mayGive?: () => Promi
   // The controller of hosts makes it.
   if (command === undefined) return { progress: { state: 'busy', commandID: '' }, waitMs: 2000 };
   const progress = progressOf(command, order);
-  const attempt = nextAttempt(progress);
-  if (attempt === undefined) return { progress };
-  if (progress.state === 'failed') {
-    const waitMs = giving.retries.waitMs(progress);
-    if (waitMs > 0) return { progress, waitMs };
-  }
+  const { attempt, waitMs } = nextAttempt(progress, giving.retries);
+  if (attempt === undefined) return waitMs === undefined ? { progress } : { progress, waitMs };
   if (mayGive !== undefined && !(await mayGive())) return { progress };
   const given = await give(giving, command, { order, attempt });
   if (!given) return { progress, waitMs: 500 };
-  // Still told until the new attempt tells something: nobody should think it was mended.
-  if (progress.state === 'failed') return { progress };
-  return { progress: { state: 'running', step: order.steps[0]?.id ?? '', message: 'the agent has not taken it yet' } };
+  // A failure is told until the new attempt tells something: nobody should think it was mended.
+  return {
+    progress:
+      progress.state === 'failed' ? progress : { state: 'running', step: order.steps[0]?.id ?? '', message: notTaken },
+  };
 }
 
-function nextAttempt(progress: Progress): number | undefined {
-  if (progress.state === 'absent') return 1;
-  return progress.state === 'failed' ? progress.attempt + 1 : undefined;
+const notTaken = 'the agent has not taken it yet';
+
+interface Next {
+  /** undefined: not now. */
+  readonly attempt?: number;
+  readonly waitMs?: number;
+}
+
+function nextAttempt(progress: Progress, retries: Retries): Next {
+  if (progress.state === 'absent') return { attempt: 1 };
+  if (progress.state !== 'failed') return {};
+  const waitMs = retries.waitMs(progress);
+  return waitMs > 0 ? { waitMs } : { attempt: progress.attempt + 1 };
 }
 
 /** @returns false where somebody else wrote at the same time: to be looked at again */
