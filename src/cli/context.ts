@@ -12,6 +12,7 @@ export interface ContextParts {
   readonly globals: GlobalValues;
   readonly argv: readonly string[];
   readonly signal: AbortSignal;
+  readonly onStop: (words: string) => void;
   readonly progress: Progress;
   readonly operationsDirectory: string | undefined;
   readonly openLocalHost: () => Promise<Host>;
@@ -29,6 +30,7 @@ export function createContext(parts: ContextParts): CommandContext {
     },
     now: io.now,
     signal,
+    onStop: parts.onStop,
     get stdin() {
       return io.stdin;
     },

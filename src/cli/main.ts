@@ -111,6 +111,7 @@ async function runCommand(
     globals,
     argv: program.argv,
     signal: signals.signal,
+    onStop: (words) => signals.does(words),
     progress,
     operationsDirectory: program.operationsDirectory,
     openLocalHost: program.overrides.openLocalHost ?? openLocalHost,

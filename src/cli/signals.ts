@@ -23,6 +23,8 @@ export interface Signals {
   readonly signal: AbortSignal;
   /** The first signal that came. */
   received(): StopSignal | undefined;
+  /** What the first one does, for the line that tells of it. Default: stopping at the next safe point. */
+  does(words: string): void;
   stopListening(): void;
 }
 
@@ -30,11 +32,12 @@ export interface Signals {
 export function listenForSignals(source: SignalSource, stderr: OutputStream, tell: (line: string) => void): Signals {
   const controller = new AbortController();
   let first: StopSignal | undefined;
+  let words = 'stopping at the next safe point';
   const listeners = names.map((name) => {
     const listener = (): void => {
       if (first === undefined) {
         first = name;
-        tell(`stopping at the next safe point (${name}); once more stops at once`);
+        tell(`${words} (${name}); once more stops at once`);
         controller.abort(name);
         return;
       }
@@ -47,6 +50,9 @@ export function listenForSignals(source: SignalSource, stderr: OutputStream, tel
   return {
     signal: controller.signal,
     received: () => first,
+    does: (told) => {
+      words = told;
+    },
     stopListening: () => {
       for (const { name, listener } of listeners) source.off(name, listener);
     },

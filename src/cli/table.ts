@@ -3,6 +3,10 @@ import { bundleBuild } from '../commands/bundle/build.ts';
 import { bundleInspect } from '../commands/bundle/inspect.ts';
 import { bundleLoad } from '../commands/bundle/load.ts';
 import { bundleVerify } from '../commands/bundle/verify.ts';
+import { clusterCreate } from '../commands/cluster/create.ts';
+import { clusterDescribe } from '../commands/cluster/describe.ts';
+import { clusterKubeconfig } from '../commands/cluster/kubeconfig.ts';
+import { clusterList } from '../commands/cluster/list.ts';
 import { completionCommand } from '../commands/completion/completion.ts';
 import { configInit } from '../commands/config/init.ts';
 import { configPrint } from '../commands/config/print.ts';
@@ -11,7 +15,10 @@ import type { Command } from '../commands/context.ts';
 import { explain } from '../commands/explain.ts';
 import { helpCommand } from '../commands/help/help.ts';
 import { hostCheck } from '../commands/host/check.ts';
+import { hostList } from '../commands/host/list.ts';
 import { init } from '../commands/init/init.ts';
+import { operationAttach } from '../commands/operation/attach.ts';
+import { operationCancel } from '../commands/operation/cancel.ts';
 import { operationList } from '../commands/operation/list.ts';
 import { operationShow } from '../commands/operation/show.ts';
 import { reset } from '../commands/reset/reset.ts';
@@ -32,10 +39,17 @@ export const commands: readonly Command[] = [
   stop,
   operationList,
   operationShow,
+  operationAttach,
+  operationCancel,
   configInit,
   configValidate,
   configPrint,
   hostCheck,
+  hostList,
+  clusterCreate,
+  clusterList,
+  clusterDescribe,
+  clusterKubeconfig,
   bundleBuild,
   bundleVerify,
   bundleInspect,

@@ -23,6 +23,8 @@ export interface CommandContext {
   readonly operationsDirectory: string | undefined;
   /** Aborted by the first Ctrl-C, TERM or HUP. */
   readonly signal: AbortSignal;
+  /** What the first Ctrl-C does from now on, where it is not to stop at the next safe point: told when it comes. */
+  onStop(words: string): void;
   readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean };
   /** Words typed after `bke`, for messages that tell what to type again. */
   readonly argv: readonly string[];

@@ -589,6 +589,36 @@ export const errorTable = {
     explanation:
       'The host is in quarantine, in maintenance, carries the local services, or no key of it is known, and nothing but a person changes that. The message has the reason as the condition Available of its BKEHost tells it. `bke host list -o wide` shows all hosts with their reasons.',
   },
+  BKE_CLUSTER_EXISTS: {
+    exit: ExitCode.conflict,
+    title: 'The cluster is there already, and is another one',
+    explanation:
+      'A cluster of that name is up with other numbers of machines or another version than the file says, or is being deleted. Creating makes a cluster and goes on with one that is half made; it neither scales nor upgrades nor revives one. The message names each difference.',
+  },
+  BKE_CLUSTER_UNKNOWN: {
+    exit: ExitCode.usage,
+    title: 'There is no such cluster',
+    explanation:
+      'The management cluster has no cluster of that name in that namespace. `bke cluster list` shows those that are there; --namespace and --kubeconfig choose where is looked.',
+  },
+  BKE_HOST_TAKEN: {
+    exit: ExitCode.conflict,
+    title: 'A host is not free for the cluster',
+    explanation:
+      'A host of the file is known to the management cluster already and belongs to another cluster, or carries the local services. One host is part of one cluster only. `bke host list` shows whose each host is.',
+  },
+  BKE_SSH_AGENT_ONLY: {
+    exit: ExitCode.invalidInput,
+    title: 'A host can be logged in to with an SSH agent only',
+    explanation:
+      'Hosts of a cluster are brought up by the controller in the management cluster, which logs in to them itself and cannot reach the SSH agent of a person (`ssh.agent: true`). Give those hosts and bastions a private key (privateKeyFile) or a password (passwordFile): it is kept as a Secret, and with `ssh.retain: false` only until the agent of bke is up. `bke host check` works with an SSH agent.',
+  },
+  BKE_DETACHED: {
+    exit: ExitCode.interrupted,
+    title: 'No longer watching an operation that goes on',
+    explanation:
+      'An operation of a cluster is carried out in the management cluster, not by the command that asked for it: Ctrl-C only stops watching. `bke operation attach ID` watches it again, from where it is; `bke operation cancel ID` stops it.',
+  },
   BKE_OPERATION_CONFLICT: {
     exit: ExitCode.conflict,
     title: 'Another operation of the cluster is running',

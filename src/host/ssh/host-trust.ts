@@ -29,6 +29,8 @@ export interface HostTrust {
   readonly types: readonly string[];
   /** Only a fingerprint is known: the other types of the host are worth a look before its key counts as changed. */
   readonly typeUnknown: boolean;
+  /** Of the keys that would be believed. */
+  readonly fingerprints: readonly string[];
   judge(key: HostKey): Verdict;
 }
 
@@ -61,6 +63,7 @@ function pinnedTrust(target: SshTarget): HostTrust {
   return {
     types: [...new Set(known.flatMap((key) => key.type ?? []))],
     typeUnknown: known.some((key) => key.type === undefined),
+    fingerprints: known.map(({ fingerprint }) => fingerprint),
     judge: (key) =>
       known.some((pin) => pin.fingerprint === key.fingerprint) ? { kind: 'known' } : { kind: 'changed', known },
   };
@@ -93,6 +96,7 @@ function knownHostsTrust(target: SshTarget, entries: readonly KnownHostEntry[], 
   return {
     types: [...new Set(confirming.map((entry) => entry.type))],
     typeUnknown: false,
+    fingerprints: [...new Set(confirming.map((entry) => hostKeyOf(entry.blob).fingerprint))],
     judge(key) {
       const revoked = [...about, ...bare].find((entry) => entry.marker === 'revoked' && entry.blob.equals(key.blob));
       if (revoked !== undefined) return { kind: 'revoked', where: `${revoked.file}:${revoked.line}` };

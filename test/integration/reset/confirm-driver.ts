@@ -12,6 +12,7 @@ const context: CommandContext = {
   textWidth: 80,
   now: () => new Date(),
   operationsDirectory: '/var/lib/bke/operations',
+  onStop: () => undefined,
   signal: new AbortController().signal,
   stdin: process.stdin,
   argv: ['reset', '--all', '--mount'],

@@ -28,6 +28,7 @@ function context(): CommandContext {
     textWidth: 80,
     now: () => new Date(),
     operationsDirectory: undefined,
+    onStop: () => undefined,
     signal: new AbortController().signal,
     stdin: new PassThrough(),
     argv: ['init'],

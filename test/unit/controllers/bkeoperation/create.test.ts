@@ -1,6 +1,7 @@
 // A cluster that is made, as its operation tells it: out of what is so in the cluster, moment by moment.
 import { expect, it } from 'vitest';
 import type { EventBody } from '../../../../src/api/events.ts';
+import { matchEvent } from '../../../../src/cli/render/match.ts';
 import { bkeOperation, type BKEOperationStatus } from '../../../../src/api/kinds/bke-operation.ts';
 import { createChains, createFrame } from '../../../../src/controllers/bkeoperation/create.ts';
 import { advance } from '../../../../src/controllers/bkeoperation/progress.ts';
@@ -86,24 +87,28 @@ class Site {
   }
 }
 
+const at = ({ host, step }: { readonly host?: string; readonly step: string }): string =>
+  host === undefined ? step : `${host} ${step}`;
+
 function line(event: EventBody): string {
-  const host = 'host' in event && event.host !== undefined ? `${event.host} ` : '';
-  switch (event.type) {
-    case 'phase.started':
-    case 'phase.finished':
-      return `${event.type} ${event.phase}${event.type === 'phase.finished' ? ` ${event.outcome}` : ''}`;
-    case 'step.waiting':
-      return `waiting ${host}${event.step}: ${event.for}: ${event.cause ?? ''}`;
-    case 'step.failed':
-      return `failed ${host}${event.step}: ${event.error.code} ${event.error.message}`;
-    case 'step.started':
-    case 'step.finished':
-      return `${event.type} ${host}${event.step}`;
-    case 'operation.finished':
-      return `finished ${event.outcome}: ${event.hosts.map((one) => `${one.host ?? '-'} ${one.state}`).join(', ')}`;
-    default:
-      return event.type;
-  }
+  const header = { seq: 1, time: '', operation: '' };
+  return matchEvent<EventBody['type'], string>(
+    { ...header, ...event },
+    {
+      'operation.started': ({ type }) => type,
+      'phase.started': ({ type, phase }) => `${type} ${phase}`,
+      'phase.finished': ({ type, phase, outcome }) => `${type} ${phase} ${outcome}`,
+      'step.started': (told) => `${told.type} ${at(told)}`,
+      'step.progress': ({ type }) => type,
+      'step.waiting': (told) => `waiting ${at(told)}: ${told.for}: ${told.cause ?? ''}`,
+      'step.planned': ({ type }) => type,
+      'step.finished': (told) => `${told.type} ${at(told)}`,
+      'step.failed': (told) => `failed ${at(told)}: ${told.error.code} ${told.error.message}`,
+      note: ({ type }) => type,
+      'operation.finished': ({ outcome, hosts }) =>
+        `finished ${outcome}: ${hosts.map((one) => `${one.host ?? '-'} ${one.state}`).join(', ')}`,
+    },
+  );
 }
 
 function resources(site: Site): void {

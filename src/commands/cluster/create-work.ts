@@ -1,0 +1,177 @@
+// Makes a cluster in a management cluster: for `bke cluster create`, and for `bke init` with a cluster.yaml.
+import { renderCluster } from '../../cluster/render/cluster.ts';
+import type { ClusterConfig } from '../../config/cluster/config.ts';
+import { readNamedFiles } from '../../config/cluster/named-files.ts';
+import type { SshTarget } from '../../host/ssh/target.ts';
+import { defaultNamespace } from '../../config/cluster/defaults.ts';
+import type { KubeClient, KubeObject } from '../../kube/client.ts';
+import { pendingOf } from '../../kube/pending.ts';
+import { BkeError } from '../../lib/errors.ts';
+import { plural } from '../../lib/text.ts';
+import { clustersNamespaceObjects } from '../../tasks/cluster-api/clusters-namespace.ts';
+import type { CommandContext } from '../context.ts';
+import { askForNewKeys, hostTargets, type LoadedHosts } from '../host/access.ts';
+import { tellFindings } from '../host/check-result.ts';
+import { throwUnlessDone } from '../../operations/local-operation.ts';
+import { lookAtHosts } from '../host/look.ts';
+import { withManagement } from '../management.ts';
+import { refuseAgentLogins } from './agent-logins.ts';
+import { type Existing, isComplete, isInUse, readExisting, refuseConflicts, refuseOtherShape } from './existing.ts';
+import { keysOfHosts, knownKeys, withHostKeys } from './host-keys.ts';
+import { carryOut, fieldManager, tellPlan } from './carry-out.ts';
+import { imagesOf, readCatalogues } from './release.ts';
+
+export interface CreateOptions {
+  readonly dryRun: boolean;
+  readonly yes: boolean;
+  /** Trusts hosts that nothing is known about. */
+  readonly acceptAll: boolean;
+  readonly ignoredChecks: readonly string[];
+  readonly connections: number;
+  /** As it was typed; undefined: of the bootstrap cluster of this host. */
+  readonly kubeconfig: string | undefined;
+}
+
+/** @throws BkeError of whatever is in the way; what the operation failed with */
+export async function createCluster(
+  context: CommandContext,
+  loaded: LoadedHosts,
+  options: CreateOptions,
+): Promise<void> {
+  refuseAgentLogins(loaded.config);
+  await withManagement(context, options.kubeconfig, (client) => make(context, client, { loaded, options }));
+}
+
+interface Wanted {
+  readonly loaded: LoadedHosts;
+  readonly options: CreateOptions;
+}
+
+async function make(context: CommandContext, client: KubeClient, wanted: Wanted): Promise<void> {
+  const { loaded, options } = wanted;
+  const { config } = loaded;
+  const where = options.kubeconfig === undefined ? '' : ` --kubeconfig ${options.kubeconfig}`;
+  const images = imagesOf(config, await readCatalogues(client));
+  const existing = await readExisting(client, config);
+  refuseConflicts(config, existing, where);
+  const known = await checkedHosts(context, wanted, existing);
+  const objects = await resourcesOf(loaded, known, images);
+  await refuseOtherShape(client, existing, objects);
+  const pending = await pendingOf(client, objects, fieldManager);
+  if (pending.length === 0 && isComplete(existing)) {
+    context.note(`Nothing to do: cluster ${config.name} is as the file says, and healthy.`);
+    return;
+  }
+  const plan = { objects, pending, existing };
+  if (options.dryRun) return tellPlan(context, client, { config, ...plan });
+  if (!(await confirmed(context, wanted, plan))) {
+    context.note('Nothing was done.');
+    return;
+  }
+  await carryOut(context, client, { config, objects, where });
+}
+
+/** Checks the hosts that are new, and puts into all of them the keys they are known by. @throws BkeError BKE_PREFLIGHT_FAILED, what a host could not be reached with */
+async function checkedHosts(
+  context: CommandContext,
+  { loaded, options }: Wanted,
+  existing: Existing,
+): Promise<ClusterConfig> {
+  const { config } = loaded;
+  const { acceptAll, connections } = options;
+  const inUse = (name: string): boolean => isInUse(existing.hosts.get(name));
+  const all = await hostTargets(context, loaded);
+  const fresh = config.hosts.flatMap((host, index) => {
+    const target = all[index];
+    return target === undefined || inUse(host.name) ? [] : [{ host, target }];
+  });
+  const there = keysOfHosts([...existing.hosts.values()].filter(({ metadata }) => inUse(metadata.name)));
+  if (fresh.length === 0) return withHostKeys(config, there);
+  const targets = await askForNewKeys(
+    context,
+    fresh.map(({ target }) => target),
+    { acceptAll, connections },
+  );
+  const hosts = fresh.flatMap(({ host }, index) => {
+    const target = targets[index];
+    return target === undefined ? [] : [{ host, target }];
+  });
+  const ignored = [...new Set([...options.ignoredChecks, ...config.settings.ignoreChecks])];
+  const { checked, accepted } = await lookAtHosts(context, { config, hosts, ignored, acceptAll, connections });
+  if (checked.result.outcome !== 'done') {
+    tellFindings(context, checked);
+    throwUnlessDone(checked.result);
+  }
+  const found = await knownKeys(
+    hosts.map(({ target }): SshTarget => target),
+    accepted,
+  );
+  return withHostKeys(withChecks(config, options.ignoredChecks), new Map([...there, ...found]));
+}
+
+/** What is left out here is left out by the controller, which checks again. */
+function withChecks(config: ClusterConfig, ignored: readonly string[]): ClusterConfig {
+  const ignoreChecks = [...new Set([...config.settings.ignoreChecks, ...ignored])];
+  return { ...config, settings: { ...config.settings, ignoreChecks } };
+}
+
+async function resourcesOf(
+  { raw, place }: LoadedHosts,
+  config: ClusterConfig,
+  images: ReturnType<typeof imagesOf>,
+): Promise<KubeObject[]> {
+  const files = await readNamedFiles(raw, place);
+  const { registry, namespace } = config;
+  const registryCa = registry?.caFile === undefined ? undefined : files.get(registry.caFile);
+  const resources = renderCluster(config, {
+    resolve: (source) => ('value' in source ? source.value : fileText(files, source.file)),
+    images,
+    ...(registryCa === undefined ? {} : { registryCa }),
+  });
+  // `bke init` has made that of the default one.
+  return [...(namespace === defaultNamespace ? [] : clustersNamespaceObjects(namespace)), ...resources];
+}
+
+function fileText(files: ReadonlyMap<string, string>, name: string): string {
+  const text = files.get(name);
+  if (text !== undefined) return text;
+  throw new BkeError('BKE_CONFIG_INVALID', `${name} was not read`);
+}
+
+async function confirmed(
+  context: CommandContext,
+  { loaded, options }: Wanted,
+  { existing, pending }: { readonly existing: Existing; readonly pending: readonly KubeObject[] },
+): Promise<boolean> {
+  for (const line of questionLines(loaded.config, existing.cluster !== undefined, pending.length)) context.note(line);
+  return context.confirm({
+    question: existing.cluster === undefined ? 'Make this cluster?' : 'Go on with this cluster?',
+    yes: options.yes,
+    rerun: `bke ${[...context.argv, '--yes'].join(' ')}`,
+  });
+}
+
+/** What a person is about to agree to. */
+export function questionLines(config: ClusterConfig, isThere: boolean, pending: number): string[] {
+  const { name, namespace, kubernetesVersion, controlPlaneEndpoint, hosts, network } = config;
+  const count = (role: 'control-plane' | 'worker'): string =>
+    hosts
+      .flatMap((host) =>
+        host.roles.includes('control-plane') === (role === 'control-plane') ? [`${host.name} (${host.address})`] : [],
+      )
+      .join(', ');
+  const workers = count('worker');
+  return [
+    isThere ? `Cluster ${name} is half made; ${plural(pending, 'resource')} to write:` : `Cluster ${name}:`,
+    `  version        Kubernetes ${kubernetesVersion}, network ${network.cni}`,
+    `  endpoint       https://${controlPlaneEndpoint.host}:${controlPlaneEndpoint.port}`,
+    `  control plane  ${count('control-plane')}`,
+    ...(workers === '' ? [] : [`  workers        ${workers}`]),
+    `  namespace      ${namespace} of the management cluster`,
+    ...(isSingle(config) ? ['  One control plane without a load balancer can never become highly available.'] : []),
+  ];
+}
+
+function isSingle({ hosts, loadBalancer }: ClusterConfig): boolean {
+  return loadBalancer === undefined && hosts.filter(({ roles }) => roles.includes('control-plane')).length === 1;
+}

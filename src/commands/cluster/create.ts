@@ -1,0 +1,48 @@
+// bke cluster create: a Kubernetes cluster on the hosts of a cluster.yaml.
+import { checkNames } from '../../lib/check-names.ts';
+import type { Command } from '../context.ts';
+import { kubeconfigOption } from '../management-options.ts';
+
+export const clusterCreate: Command = {
+  path: ['cluster', 'create'],
+  group: 'clusters',
+  summary: 'Make a Kubernetes cluster of the hosts of a cluster.yaml',
+  description:
+    'Checks all hosts over SSH, writes the cluster and its hosts into the management cluster, and watches how they become nodes there: phase by phase, with what each host waits for and why. The work is done in the management cluster: Ctrl-C only stops watching. Running it again goes on with a cluster that is half made, and does nothing where all is as the file says. Exit code 4 where a host is not fit, 5 where one cannot be reached, 7 where another operation of the cluster runs.',
+  examples: [
+    { command: 'bke cluster create -f cluster.yaml', says: 'check, show what will be made, ask, make it' },
+    { command: 'bke cluster create -f cluster.yaml --yes --accept-new-host-keys', says: 'for scripts' },
+    { command: 'bke cluster create -f cluster.yaml --dry-run', says: 'check the hosts and list what would be made' },
+    { command: 'bke cluster create -f cluster.yaml -o json', says: 'all events for programs' },
+  ],
+  options: [
+    { type: 'path', name: 'file', short: 'f', placeholder: 'FILE', required: true, summary: 'cluster.yaml' },
+    { type: 'flag', name: 'dry-run', summary: 'check the hosts and list what would be made; make nothing' },
+    {
+      type: 'flag',
+      name: 'accept-new-host-keys',
+      summary: 'trust hosts that nothing is known about, and note their keys in ~/.ssh/known_hosts',
+    },
+    {
+      type: 'text',
+      name: 'ignore-check',
+      placeholder: 'NAME',
+      choices: checkNames,
+      repeatable: true,
+      summary: 'leave a check out, besides those in spec.settings.ignoreChecks',
+    },
+    {
+      type: 'integer',
+      name: 'connections',
+      placeholder: 'N',
+      default: 50,
+      summary: 'hosts that are looked at at once',
+    },
+    kubeconfigOption,
+    { type: 'flag', name: 'yes', short: 'y', aliases: ['confirm'], summary: 'do not ask' },
+  ],
+  run: async (context, input) => {
+    const { runClusterCreate } = await import('./create-handler.ts');
+    return runClusterCreate(context, input);
+  },
+};

@@ -1,0 +1,156 @@
+// A cluster as a tree of what it is made of, each with what its controller says about it: pure.
+import { commandSteps, conditionsOf, workOf } from '../../controllers/bkeoperation/causes.ts';
+import type { NodeView, World } from '../../controllers/bkeoperation/world.ts';
+import type { KubeObject } from '../../kube/client.ts';
+import { fieldAt, listAt, textAt } from '../../kube/fields.ts';
+
+export interface TreeNode {
+  /** Kind/name, or the name of a condition. */
+  readonly name: string;
+  /** True, False, Unknown; '' where nothing is said. */
+  readonly status: string;
+  readonly reason: string;
+  /** RFC 3339; '' where it is not known. */
+  readonly since: string;
+  readonly message: string;
+  readonly children: readonly TreeNode[];
+}
+
+/** @param all shows also the conditions that are as they should be */
+export function describeTree(world: World, { all }: { readonly all: boolean }): TreeNode {
+  const { cluster, bkeCluster, controlPlane, deployments, nodes } = world;
+  const inPool = (pool: NodeView['pool']): TreeNode[] =>
+    nodes.filter((node) => node.pool === pool).map((node) => nodeTree(node, all));
+  const children = [
+    ...objectTree(bkeCluster, { all, children: stateNodes(bkeCluster) }),
+    ...objectTree(controlPlane, { all, children: inPool('control-plane') }),
+    ...deployments.flatMap((deployment, index) =>
+      objectTree(deployment, { all, children: index === 0 ? inPool('workers') : [] }),
+    ),
+  ];
+  const [root] = objectTree(cluster, { all, children });
+  return (
+    root ?? { name: `Cluster/${world.name}`, status: '', reason: '', since: '', message: 'it is not there', children }
+  );
+}
+
+/** Conditions that sum up an object, the first that it has. */
+const sums = ['Available', 'Ready'];
+/** They are well when they are false. */
+const negative: ReadonlySet<string> = new Set([
+  'Paused',
+  'Deleting',
+  'RollingOut',
+  'ScalingUp',
+  'ScalingDown',
+  'Remediating',
+  'Updating',
+]);
+
+interface Shown {
+  readonly all: boolean;
+  readonly children: readonly TreeNode[];
+}
+
+function objectTree(object: KubeObject | undefined, { all, children }: Shown): TreeNode[] {
+  if (object === undefined) return [];
+  const conditions = conditionNodes(object);
+  const sum = sums.flatMap((type) => conditions.find(({ name }) => name === type) ?? []).at(0);
+  const rest = conditions.filter((node) => node !== sum && (all || !isWell(node)));
+  const name = `${object.kind}/${object.metadata.name}`;
+  const { status = '', reason = '', since = object.metadata.creationTimestamp ?? '', message = '' } = sum ?? {};
+  return [{ name, status, reason, since, message, children: [...rest, ...children] }];
+}
+
+function isWell({ name, status }: TreeNode): boolean {
+  return negative.has(name) ? status !== 'True' : status === 'True';
+}
+
+function conditionNodes(object: KubeObject): TreeNode[] {
+  return conditionsOf(object).map(({ type, status, reason, message }) => ({
+    name: type,
+    status,
+    reason,
+    since: transitionOf(object, type),
+    message,
+    children: [],
+  }));
+}
+
+function transitionOf(object: KubeObject, type: string): string {
+  const found = listAt(object, 'status', 'conditions').find((condition) => fieldAt(condition, 'type') === type);
+  return textAt(found, 'lastTransitionTime') ?? '';
+}
+
+/** What people are told of the cluster as a whole. */
+function stateNodes(bkeCluster: KubeObject | undefined): TreeNode[] {
+  const name = textAt(bkeCluster, 'status', 'state', 'name');
+  if (name === undefined) return [];
+  const at = [textAt(bkeCluster, 'status', 'state', 'host'), textAt(bkeCluster, 'status', 'state', 'step')];
+  const place = at.filter((part) => part !== undefined).join(' in ');
+  const message = textAt(bkeCluster, 'status', 'state', 'message') ?? '';
+  return [
+    {
+      name: `state ${name}`,
+      status: '',
+      reason: textAt(bkeCluster, 'status', 'state', 'reason') ?? '',
+      since: textAt(bkeCluster, 'status', 'state', 'since') ?? '',
+      message: [place, message].filter((part) => part !== '').join(': '),
+      children: [],
+    },
+  ];
+}
+
+/** A machine over its host; a host that no machine has stands for itself. */
+function nodeTree({ host, machine, bkeMachine, command }: NodeView, all: boolean): TreeNode {
+  const [hostNode] = objectTree(host, { all, children: commandNodes(command) });
+  // The sum says no more than that a machine has it.
+  const shown = hostNode === undefined || bkeMachine === undefined ? hostNode : claimed(hostNode);
+  const below = shown === undefined ? [] : [shown];
+  const [ofMachine] = objectTree(machine, {
+    all,
+    children: [...objectTree(bkeMachine, { all, children: [] }), ...below],
+  });
+  const nothing: TreeNode = {
+    name: `BKEHost/${host.metadata.name}`,
+    status: '',
+    reason: '',
+    since: '',
+    message: '',
+    children: [],
+  };
+  return ofMachine ?? shown ?? nothing;
+}
+
+function claimed(node: TreeNode): TreeNode {
+  const agent = node.children.find(({ name }) => name === 'AgentReady');
+  if (node.reason !== 'Claimed') return node;
+  const { status = 'True', reason = 'InUse', message = '' } = agent ?? {};
+  return { ...node, status, reason, message, children: node.children.filter((child) => child !== agent) };
+}
+
+function commandNodes(command: KubeObject | undefined): TreeNode[] {
+  const steps = commandSteps(command);
+  if (steps.length === 0) return [];
+  const over = steps.filter(({ state }) => state === 'Done').length;
+  const failed = steps.find(({ state }) => state === 'Failed');
+  const state = failed !== undefined ? 'Failed' : over === steps.length ? 'Done' : 'Running';
+  const error = failed?.error === undefined ? undefined : `error[${failed.error.code}] ${failed.error.message}`;
+  return [
+    {
+      name: `command ${textAt(command, 'spec', 'commandID') ?? ''}`,
+      status: '',
+      reason: `${state} ${over}/${steps.length}`,
+      since: lastTime(command),
+      message: error ?? workOf(steps) ?? '',
+      children: [],
+    },
+  ];
+}
+
+function lastTime(command: KubeObject | undefined): string {
+  const times = listAt(command, 'status', 'steps').map(
+    (step) => textAt(step, 'finished') ?? textAt(step, 'started') ?? '',
+  );
+  return times.toSorted().at(-1) ?? '';
+}

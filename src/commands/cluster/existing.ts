@@ -1,0 +1,117 @@
+// What the management cluster has already of a cluster that is to be made: whether it may be made now, and what is left to do.
+import { coreVersion, hostLabels, hostVersion, infrastructureVersion } from '../../cluster/render/names.ts';
+import type { ClusterConfig } from '../../config/cluster/config.ts';
+import type { KubeClient, KubeObject } from '../../kube/client.ts';
+import { fieldAt, keyOf, textAt } from '../../kube/fields.ts';
+import { conditionOf } from '../../kube/conditions.ts';
+import { BkeError } from '../../lib/errors.ts';
+import { isInitialised } from '../../controllers/bkeoperation/create.ts';
+import { isOver, operationsOf } from '../../controllers/bkeoperation/operations.ts';
+import { operationKind } from '../operation/follow.ts';
+
+export interface Existing {
+  readonly cluster: KubeObject | undefined;
+  readonly bkeCluster: KubeObject | undefined;
+  /** Those of the file that are there, by name. */
+  readonly hosts: ReadonlyMap<string, KubeObject>;
+  /** That runs. */
+  readonly operation: KubeObject | undefined;
+}
+
+export async function readExisting(client: Pick<KubeClient, 'get' | 'list'>, config: ClusterConfig): Promise<Existing> {
+  const { namespace, name } = config;
+  const wanted = new Set(config.hosts.map((host) => host.name));
+  const hosts = await client.list({ apiVersion: hostVersion, kind: 'BKEHost' }, { namespace });
+  const operations = await client.list(operationKind, { namespace });
+  return {
+    cluster: await client.get({ apiVersion: coreVersion, kind: 'Cluster', namespace, name }),
+    bkeCluster: await client.get({ apiVersion: infrastructureVersion, kind: 'BKECluster', namespace, name }),
+    hosts: new Map(hosts.items.flatMap((host) => (wanted.has(host.metadata.name) ? [[host.metadata.name, host]] : []))),
+    operation: operationsOf({ namespace, name }, operations.items).find((object) => !isOver(object)),
+  };
+}
+
+/** @throws BkeError BKE_OPERATION_CONFLICT, BKE_CLUSTER_EXISTS, BKE_HOST_TAKEN */
+export function refuseConflicts({ name }: ClusterConfig, existing: Existing, where: string): void {
+  const running = existing.operation?.metadata.name;
+  if (running !== undefined) {
+    const action = textAt(existing.operation, 'spec', 'action') ?? 'another operation';
+    throw new BkeError('BKE_OPERATION_CONFLICT', `${action} of cluster ${name} is running: operation ${running}`, {
+      hint: `Watch it with 'bke operation attach ${running}${where}', stop it with 'bke operation cancel ${running}${where}'.`,
+    });
+  }
+  if (existing.cluster?.metadata.deletionTimestamp !== undefined) {
+    throw new BkeError('BKE_CLUSTER_EXISTS', `cluster ${name} is being deleted`, { hint: 'Make it when it is gone.' });
+  }
+  refuseTakenHosts(name, existing);
+}
+
+/** A host is one cluster's: the machine that has it, or the file that named it. */
+function refuseTakenHosts(cluster: string, { hosts }: Existing): void {
+  const taken = [...hosts.values()].flatMap((host) => {
+    const other = host.metadata.labels?.[hostLabels.cluster];
+    const services = fieldAt(host, 'spec', 'services') === true;
+    if (services) return [`${host.metadata.name} carries the local services`];
+    return other === undefined || other === cluster ? [] : [`${host.metadata.name} belongs to cluster ${other}`];
+  });
+  if (taken.length === 0) return;
+  throw new BkeError(
+    'BKE_HOST_TAKEN',
+    `${taken.length === 1 ? 'a host is' : 'hosts are'} not free for cluster ${cluster}`,
+    {
+      details: taken,
+      hint: "Take them out of the file, or free them; 'bke host list' shows whose they are.",
+    },
+  );
+}
+
+/** The bke of the host is at work there, or a machine has it: the controller looks after it, and checks for a bare host would fail. */
+export function isInUse(host: KubeObject | undefined): boolean {
+  if (host === undefined) return false;
+  return fieldAt(host, 'spec', 'consumerRef') !== undefined || conditionOf(host, 'AgentReady')?.status === 'True';
+}
+
+export function isComplete({ cluster, bkeCluster }: Existing): boolean {
+  const state = textAt(bkeCluster, 'status', 'state', 'name');
+  return conditionOf(cluster, 'Available')?.status === 'True' && (state === undefined || state === 'Healthy');
+}
+
+/** What of a cluster that is up only scale and upgrade may change. */
+const guarded: Readonly<Record<string, readonly (readonly string[])[]>> = {
+  KubeadmControlPlane: [
+    ['spec', 'replicas'],
+    ['spec', 'version'],
+  ],
+  MachineDeployment: [
+    ['spec', 'replicas'],
+    ['spec', 'template', 'spec', 'version'],
+  ],
+};
+
+/** @param objects as they would be applied. @throws BkeError BKE_CLUSTER_EXISTS */
+export async function refuseOtherShape(
+  client: Pick<KubeClient, 'get'>,
+  { cluster }: Existing,
+  objects: readonly KubeObject[],
+): Promise<void> {
+  if (cluster === undefined || !isInitialised({ cluster, controlPlane: undefined })) return;
+  const differences: string[] = [];
+  for (const object of objects.filter(({ kind }) => Object.hasOwn(guarded, kind))) {
+    const before = await client.get(keyOf(object));
+    if (before !== undefined) differences.push(...shapeDifferences(before, object));
+  }
+  if (differences.length === 0) return;
+  const { name } = cluster.metadata;
+  throw new BkeError('BKE_CLUSTER_EXISTS', `cluster ${name} is up, and the file describes another one`, {
+    details: differences,
+    hint: 'Creating does not scale or upgrade: write into the file what is there.',
+  });
+}
+
+function shapeDifferences(before: KubeObject, wanted: KubeObject): string[] {
+  return (guarded[wanted.kind] ?? []).flatMap((path) => {
+    const [is, says] = [fieldAt(before, ...path), fieldAt(wanted, ...path)].map(String);
+    const what = `${wanted.kind} ${wanted.metadata.name}: ${path.at(-1) ?? ''}`;
+    return is === says ? [] : [`${what} is ${is}, the file says ${says}`];
+  });
+}

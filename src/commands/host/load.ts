@@ -1,0 +1,16 @@
+// Reads the cluster.yaml that a command names: warnings are told, a mistake ends the command.
+import { resolve } from 'node:path';
+import { loadCluster } from '../../config/cluster/load.ts';
+import { problemLines, refuseProblems } from '../../config/problem.ts';
+import type { CommandContext } from '../context.ts';
+import type { LoadedHosts } from './access.ts';
+
+/** @param name as it was typed. @throws BkeError BKE_CONFIG_INVALID */
+export async function readClusterFile(context: CommandContext, name: string): Promise<LoadedHosts> {
+  const place = { path: resolve(context.cwd, name), home: context.env['HOME'] };
+  const { warnings, problems, raw, cluster } = await loadCluster({ ...place, name, withFiles: true });
+  for (const line of problemLines(warnings)) context.note(`warning: ${line}`);
+  refuseProblems(problems, name);
+  if (cluster === undefined) throw new Error(`${name} has no problems and no cluster`);
+  return { config: cluster.config, raw, place };
+}

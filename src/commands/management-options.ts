@@ -1,0 +1,18 @@
+// Options of all commands that talk to a management cluster.
+import type { OptionSpec } from '../lib/command.ts';
+
+export const kubeconfigOption: OptionSpec = {
+  type: 'path',
+  name: 'kubeconfig',
+  placeholder: 'FILE',
+  summary: 'of the management cluster (default: the bootstrap cluster of this host)',
+};
+
+export const namespaceOption: OptionSpec = {
+  type: 'text',
+  name: 'namespace',
+  short: 'n',
+  placeholder: 'NAME',
+  default: 'bke',
+  summary: 'namespace of the clusters and hosts',
+};

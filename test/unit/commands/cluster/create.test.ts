@@ -1,0 +1,166 @@
+// What `bke cluster create` decides before anything is written: keys of hosts, logins that no controller can use, what is in its way.
+import { expect, it } from 'vitest';
+import { refuseAgentLogins } from '../../../../src/commands/cluster/agent-logins.ts';
+import { questionLines } from '../../../../src/commands/cluster/create-work.ts';
+import { isComplete, isInUse, refuseConflicts, refuseOtherShape } from '../../../../src/commands/cluster/existing.ts';
+import { keyPlace, keysOfHosts, withHostKeys } from '../../../../src/commands/cluster/host-keys.ts';
+import { imagesOf } from '../../../../src/commands/cluster/release.ts';
+import { clusterConfig, type ClusterConfig } from '../../../../src/config/cluster/config.ts';
+import { clusterFile } from '../../../../src/config/cluster/file.ts';
+import type { KubeObject } from '../../../../src/kube/client.ts';
+import { FakeCluster } from '../../../fakes/kube-client.ts';
+
+const bastion = { address: '10.9.9.9', user: 'jump', privateKeyFile: 'id' };
+const login = { user: 'root', privateKeyFile: 'id' };
+function config(hosts: readonly object[]): ClusterConfig {
+  return clusterConfig(
+    clusterFile.parse({
+      apiVersion: 'bke.io/v1alpha1',
+      kind: 'Cluster',
+      metadata: { name: 'prod' },
+      spec: { kubernetesVersion: 'v1.36.3', hosts },
+    }),
+  );
+}
+const cp1 = { name: 'cp1', address: '10.0.0.11', roles: ['control-plane'], ssh: login };
+const w1 = { name: 'w1', address: '10.0.0.21', roles: ['worker'], ssh: { ...login, bastion } };
+
+const host = (
+  name: string,
+  more: { labels?: Record<string, string>; spec?: object; conditions?: object[] },
+): KubeObject => ({
+  apiVersion: 'bke.io/v1alpha1',
+  kind: 'BKEHost',
+  metadata: { namespace: 'bke', name, labels: more.labels ?? {} },
+  spec: more.spec ?? {},
+  status: { conditions: more.conditions ?? [] },
+});
+const nothing = { cluster: undefined, bkeCluster: undefined, hosts: new Map(), operation: undefined };
+
+it('refuses hosts and bastions that only an SSH agent can log in to, by name', () => {
+  const agent = { user: 'root', agent: true };
+  const through = { ...w1, ssh: { ...login, bastion: { address: '10.9.9.9', user: 'jump', agent: true } } };
+  expect(() => refuseAgentLogins(config([{ ...cp1, ssh: agent }, through]))).toThrow(
+    expect.objectContaining({
+      code: 'BKE_SSH_AGENT_ONLY',
+      exitCode: 3,
+      details: ['cp1: ssh.agent', 'w1: ssh.bastion.agent'],
+    }),
+  );
+  expect(() => refuseAgentLogins(config([cp1, w1]))).not.toThrow();
+});
+
+it('gives every host and bastion the keys it is known by, and leaves alone what the file says', () => {
+  const pinned = `SHA256:${'a'.repeat(43)}`;
+  const named = { ...cp1, ssh: { ...login, hostKeys: [pinned] } };
+  const known = new Map([
+    [keyPlace('10.0.0.11', 22), ['SHA256:other']],
+    [keyPlace('10.0.0.21', 22), ['SHA256:w1']],
+    [keyPlace('10.9.9.9', 22), ['SHA256:jump']],
+  ]);
+  const [first, second] = withHostKeys(config([named, w1]), known).hosts;
+  expect(first?.ssh.hostKeys).toEqual([pinned]);
+  expect(second?.ssh.hostKeys).toEqual(['SHA256:w1']);
+  expect(second?.ssh.bastion?.hostKeys).toEqual(['SHA256:jump']);
+});
+
+it('takes over the keys of hosts that are in the cluster already', () => {
+  const ssh = {
+    port: 2222,
+    hostKeys: ['SHA256:a'],
+    bastions: [{ address: '10.9.9.9', port: 22, hostKeys: ['SHA256:b'] }],
+  };
+  const keys = keysOfHosts([host('w1', { spec: { address: '10.0.0.21', ssh } })]);
+  expect([...keys]).toEqual([
+    ['10.0.0.21 2222', ['SHA256:a']],
+    ['10.9.9.9 22', ['SHA256:b']],
+  ]);
+});
+
+it('does not check hosts again that a machine has or that an agent answers on', () => {
+  expect(isInUse(undefined)).toBe(false);
+  expect(isInUse(host('w1', {}))).toBe(false);
+  expect(isInUse(host('w1', { spec: { consumerRef: { name: 'm' } } }))).toBe(true);
+  expect(isInUse(host('w1', { conditions: [{ type: 'AgentReady', status: 'True' }] }))).toBe(true);
+});
+
+it('refuses a second operation, a cluster that goes, and hosts of others', () => {
+  const wanted = config([cp1, w1]);
+  const operation: KubeObject = {
+    apiVersion: 'bke.io/v1alpha1',
+    kind: 'BKEOperation',
+    metadata: { name: 'op-1' },
+    spec: { action: 'create' },
+  };
+  expect(() => refuseConflicts(wanted, { ...nothing, operation }, ' --kubeconfig k')).toThrow(
+    expect.objectContaining({
+      code: 'BKE_OPERATION_CONFLICT',
+      exitCode: 7,
+      hint: expect.stringContaining('bke operation attach op-1 --kubeconfig k'),
+    }),
+  );
+  const cluster: KubeObject = {
+    apiVersion: 'x/v1',
+    kind: 'Cluster',
+    metadata: { name: 'prod', deletionTimestamp: 'now' },
+  };
+  expect(() => refuseConflicts(wanted, { ...nothing, cluster }, '')).toThrow(
+    expect.objectContaining({ code: 'BKE_CLUSTER_EXISTS' }),
+  );
+  const hosts = new Map([
+    ['cp1', host('cp1', { spec: { services: true } })],
+    ['w1', host('w1', { labels: { 'bke.io/cluster': 'other' } })],
+  ]);
+  expect(() => refuseConflicts(wanted, { ...nothing, hosts }, '')).toThrow(
+    expect.objectContaining({
+      code: 'BKE_HOST_TAKEN',
+      details: ['cp1 carries the local services', 'w1 belongs to cluster other'],
+    }),
+  );
+  expect(() => refuseConflicts(wanted, nothing, '')).not.toThrow();
+});
+
+it('does not scale or upgrade a cluster that is up', async () => {
+  const there = new FakeCluster();
+  const machines = (replicas: number): KubeObject => ({
+    apiVersion: 'cluster.x-k8s.io/v1beta2',
+    kind: 'MachineDeployment',
+    metadata: { namespace: 'bke', name: 'prod-workers' },
+    spec: { replicas, template: { spec: { version: 'v1.36.3' } } },
+  });
+  there.put(machines(1));
+  const up: KubeObject = {
+    apiVersion: 'x/v1',
+    kind: 'Cluster',
+    metadata: { name: 'prod' },
+    status: { initialization: { controlPlaneInitialized: true }, conditions: [{ type: 'Available', status: 'True' }] },
+  };
+  await expect(refuseOtherShape(there, { ...nothing, cluster: up }, [machines(2)])).rejects.toMatchObject({
+    code: 'BKE_CLUSTER_EXISTS',
+    details: ['MachineDeployment prod-workers: replicas is 1, the file says 2'],
+  });
+  await expect(refuseOtherShape(there, { ...nothing, cluster: up }, [machines(1)])).resolves.toBeUndefined();
+  await expect(refuseOtherShape(there, nothing, [machines(2)])).resolves.toBeUndefined();
+  expect([isComplete({ ...nothing, cluster: up }), isComplete(nothing)]).toEqual([true, false]);
+});
+
+it('makes only versions that a release of the site has', () => {
+  expect(() => imagesOf({ kubernetesVersion: 'v1.36.3' }, [])).toThrow(
+    expect.objectContaining({
+      code: 'BKE_ARTIFACT_MISSING',
+      message: expect.stringContaining('there is no version at all'),
+    }),
+  );
+});
+
+it('says what a person is about to agree to', () => {
+  expect(questionLines(config([cp1, w1]), false, 9)).toEqual([
+    'Cluster prod:',
+    '  version        Kubernetes v1.36.3, network flannel',
+    '  endpoint       https://10.0.0.11:6443',
+    '  control plane  cp1 (10.0.0.11)',
+    '  workers        w1 (10.0.0.21)',
+    '  namespace      bke of the management cluster',
+    '  One control plane without a load balancer can never become highly available.',
+  ]);
+});

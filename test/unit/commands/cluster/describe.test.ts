@@ -1,0 +1,167 @@
+// What `bke cluster describe`, `cluster list` and `host list` show of a cluster that comes up, as whole screens.
+import { expect, it } from 'vitest';
+import { treeText } from '../../../../src/commands/cluster/describe-text.ts';
+import { describeTree } from '../../../../src/commands/cluster/describe-tree.ts';
+import { clusterRows } from '../../../../src/commands/cluster/list-rows.ts';
+import { hostRow } from '../../../../src/commands/host/list-rows.ts';
+import { type KindName, kinds, type Listed, worldOf } from '../../../../src/controllers/bkeoperation/world.ts';
+import type { KubeObject } from '../../../../src/kube/client.ts';
+
+const created = '2026-11-30T10:00:00Z';
+const condition = (type: string, status: string, reason: string, message = ''): object => ({
+  type,
+  status,
+  reason,
+  message,
+  lastTransitionTime: '2026-11-30T10:01:00Z',
+});
+
+function object(
+  kind: KindName,
+  name: string,
+  fields: { labels?: Record<string, string>; spec?: object; conditions?: object[]; status?: object },
+): KubeObject {
+  const labels = { 'cluster.x-k8s.io/cluster-name': 'prod', ...fields.labels };
+  const { spec = {}, conditions = [], status = {} } = fields;
+  return {
+    ...kinds[kind],
+    metadata: { namespace: 'bke', name, labels, creationTimestamp: created },
+    spec,
+    status: { conditions, ...status },
+  };
+}
+
+const controlPlane = { 'cluster.x-k8s.io/control-plane': '' };
+const pool = (name: string): Record<string, string> => ({ 'bke.io/cluster': 'prod', 'bke.io/pool': name });
+const all: Partial<Record<KindName, KubeObject[]>> = {
+  cluster: [
+    object('cluster', 'prod', {
+      spec: { infrastructureRef: { name: 'prod' }, controlPlaneRef: { name: 'prod-control-plane' } },
+      conditions: [
+        condition('Available', 'False', 'NotAvailable', '* WorkersAvailable: 0 of 1'),
+        condition('WorkersAvailable', 'False', 'NotAvailable'),
+      ],
+    }),
+  ],
+  bkeCluster: [
+    object('bkeCluster', 'prod', {
+      spec: { controlPlaneEndpoint: { host: '10.0.0.11', port: 6443 } },
+      conditions: [condition('Ready', 'True', 'Provisioned')],
+      status: {
+        state: {
+          name: 'Scaling',
+          reason: 'Joining',
+          message: 'w1 joins',
+          since: created,
+          host: 'w1',
+          step: 'bootstrap-data',
+        },
+      },
+    }),
+  ],
+  controlPlane: [
+    object('controlPlane', 'prod-control-plane', {
+      spec: { version: 'v1.36.3' },
+      conditions: [condition('Available', 'True', 'Available')],
+    }),
+  ],
+  deployment: [object('deployment', 'prod-workers', { conditions: [condition('Available', 'False', 'NotAvailable')] })],
+  machine: [
+    object('machine', 'prod-cp-x', {
+      labels: controlPlane,
+      spec: { infrastructureRef: { name: 'prod-cp-x' } },
+      conditions: [condition('Ready', 'True', 'Ready'), condition('NodeReady', 'True', 'NodeReady')],
+      status: { nodeRef: { name: 'cp1' } },
+    }),
+    object('machine', 'prod-w-y', {
+      spec: { infrastructureRef: { name: 'prod-w-y' } },
+      conditions: [condition('Ready', 'False', 'NotReady', 'waits for its node')],
+    }),
+  ],
+  bkeMachine: [
+    object('bkeMachine', 'prod-cp-x', {
+      labels: controlPlane,
+      conditions: [condition('Ready', 'True', 'Provisioned')],
+    }),
+    object('bkeMachine', 'prod-w-y', {
+      conditions: [condition('Ready', 'False', 'Joining', 'runs the bootstrap data')],
+    }),
+  ],
+  host: [
+    object('host', 'cp1', {
+      labels: pool('control-plane'),
+      spec: { address: '10.0.0.11', roles: ['control-plane'], consumerRef: { name: 'prod-cp-x' } },
+      conditions: [
+        condition('AgentReady', 'True', 'Heartbeat'),
+        condition('Available', 'False', 'Claimed', 'bke/prod-cp-x has it'),
+      ],
+      status: { agent: { version: '0.1.0', lastSeen: created } },
+    }),
+    object('host', 'w1', {
+      labels: pool('workers'),
+      spec: { address: '10.0.0.21', roles: ['worker'], consumerRef: { name: 'prod-w-y' } },
+      conditions: [
+        condition('AgentReady', 'False', 'HeartbeatLost', 'none came for more than 40 s'),
+        condition('Available', 'False', 'Claimed'),
+      ],
+    }),
+    object('host', 'w2', {
+      labels: pool('workers'),
+      spec: { address: '10.0.0.22', roles: ['worker'] },
+      conditions: [condition('Available', 'False', 'LoginRefused', 'BKE_SSH_AUTH: cannot log in to w2\nTry it.')],
+    }),
+  ],
+  command: [
+    object('command', 'w1', {
+      spec: {
+        commandID: 'run-1',
+        steps: [
+          { id: 'a', task: 'node/images' },
+          { id: 'b', task: 'bootstrap-data' },
+        ],
+      },
+      status: {
+        commandID: 'run-1',
+        steps: [
+          { id: 'a', state: 'Done', finished: '2026-11-30T10:02:00Z' },
+          { id: 'b', state: 'Running', message: 'kubeadm join', started: '2026-11-30T10:02:30Z' },
+        ],
+      },
+    }),
+  ],
+};
+const listed: Listed = (kind) => all[kind] ?? [];
+const world = worldOf({ namespace: 'bke', name: 'prod' }, listed);
+
+const style = { now: new Date('2026-11-30T10:05:00Z'), headers: true };
+
+it('shows a cluster as a tree of what is not as it should be', async () => {
+  await expect(treeText(describeTree(world, { all: false }), style)).toMatchFileSnapshot('golden/describe.txt');
+});
+
+it('shows every condition when asked', () => {
+  const screen = treeText(describeTree(world, { all: true }), style);
+  expect(screen).toMatch(/└─NodeReady +True|├─NodeReady +True/);
+  expect(treeText(describeTree(world, { all: false }), style)).not.toContain('NodeReady');
+});
+
+it('lists clusters and hosts by what they say of themselves', () => {
+  expect(clusterRows(listed)).toEqual([
+    {
+      name: 'prod',
+      namespace: 'bke',
+      state: 'Scaling',
+      controlPlane: '1/1',
+      workers: '0/2',
+      version: 'v1.36.3',
+      endpoint: '10.0.0.11:6443',
+      created,
+      reason: 'w1 joins',
+    },
+  ]);
+  expect(listed('host').map((host) => [hostRow(host).name, hostRow(host).state, hostRow(host).message])).toEqual([
+    ['cp1', 'Claimed', 'bke/prod-cp-x has it'],
+    ['w1', 'HeartbeatLost', 'none came for more than 40 s'],
+    ['w2', 'LoginRefused', 'BKE_SSH_AUTH: cannot log in to w2'],
+  ]);
+});
