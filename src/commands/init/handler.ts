@@ -11,22 +11,28 @@ import { requireRoot } from '../require-root.ts';
 import { type InitContent, openContent } from './content.ts';
 import { parameterLines } from './parameters.ts';
 import { type InitWork, initWork, scopeOfPhase } from './phases.ts';
+import { makeCluster, readClusterToMake } from './cluster.ts';
 import { checkServicesHost } from './preflight.ts';
 import { gatherSettings, type InitSettings } from './settings.ts';
 import { summaryLines } from './summary.ts';
 
 export async function runInit(context: CommandContext, input: CommandInput): Promise<CommandResult> {
   requireRoot('bke init');
+  const read = readInput(input);
+  const cluster = await readClusterToMake(context, read);
   const host = await context.openLocalHost();
   try {
-    await prepare(context, readInput(input), host);
-    return { kind: 'none' };
+    const done = await prepare(context, read, host);
+    if (!done || cluster === undefined) return { kind: 'none' };
   } finally {
     await host.close();
   }
+  await makeCluster(context, read, cluster);
+  return { kind: 'none' };
 }
 
-async function prepare(context: CommandContext, input: InputReader, host: Host): Promise<void> {
+/** @returns whether the host is set up */
+async function prepare(context: CommandContext, input: InputReader, host: Host): Promise<boolean> {
   const settings = await gatherSettings(context, input, host);
   const bke = await ownBinary(host, 'bke init');
   const content = await openContent(context, input, {
@@ -50,7 +56,7 @@ async function prepare(context: CommandContext, input: InputReader, host: Host):
       clock: context.now,
     });
     await checkServicesHost(context, { host, settings, content, binaryBytes, ignored, cluster: work.cluster });
-    await apply(context, input, { host, settings, content, work });
+    return await apply(context, input, { host, settings, content, work });
   } finally {
     await content.bundle?.close();
   }
@@ -63,7 +69,7 @@ interface Prepared {
   readonly work: InitWork;
 }
 
-async function apply(context: CommandContext, input: InputReader, prepared: Prepared): Promise<void> {
+async function apply(context: CommandContext, input: InputReader, prepared: Prepared): Promise<boolean> {
   const { host, settings, content } = prepared;
   const { phases, cluster, release } = prepared.work;
   const dryRun = input.flag('dryRun');
@@ -71,7 +77,7 @@ async function apply(context: CommandContext, input: InputReader, prepared: Prep
   for (const line of parameterLines({ settings, content, cluster })) context.note(line);
   if (!dryRun && !(await confirmed(context, input))) {
     context.note('Nothing was done.');
-    return;
+    return false;
   }
   const result = await runOnThisHost(context, {
     host,
@@ -82,9 +88,10 @@ async function apply(context: CommandContext, input: InputReader, prepared: Prep
     // Told below, after what stands.
     next: () => [],
   });
-  if (dryRun) return;
+  if (dryRun) return false;
   for (const line of summaryLines({ settings: settings.settings, cluster, release, changed: result.changed }))
     context.note(line);
+  return true;
 }
 
 function confirmed(context: CommandContext, input: InputReader): Promise<boolean> {

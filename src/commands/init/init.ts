@@ -19,6 +19,10 @@ export const init: Command = {
       says: 'for scripts, with the address others reach this host by',
     },
     { command: 'bke init --bundle bundle.tar --trust-key release.pub --dry-run', says: 'list every change, make none' },
+    {
+      command: 'bke init --bundle bundle.tar --trust-key release.pub -f cluster.yaml',
+      says: 'then make a cluster, as bke cluster create does',
+    },
     { command: 'bke init', says: 'put right what was changed by hand, with what was loaded before' },
   ],
   options: initOptions,

@@ -86,6 +86,18 @@ export const initOptions: readonly OptionSpec[] = [
     repeatable: true,
     summary: 'leave a preflight check out',
   },
+  {
+    name: 'file',
+    short: 'f',
+    type: 'path',
+    placeholder: 'FILE',
+    summary: 'cluster.yaml of a cluster to make then, as `bke cluster create` does',
+  },
+  {
+    name: 'accept-new-host-keys',
+    type: 'flag',
+    summary: 'with -f: trust its hosts that nothing is known about, and note their keys in ~/.ssh/known_hosts',
+  },
   { name: 'dry-run', type: 'flag', summary: 'show what would be done and change nothing' },
   { name: 'yes', short: 'y', type: 'flag', aliases: ['confirm'], summary: 'do not ask' },
 ];

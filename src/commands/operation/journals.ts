@@ -85,8 +85,17 @@ export async function operationEvents(directory: string | undefined, id: string)
     });
   }
   const events: object[] = [];
-  for await (const event of readJournal(directory, id)) events.push({ ...event, what: wordsOf(event) });
+  for await (const event of readJournal(directory, id)) events.push(withWords(event));
   return events;
+}
+
+export async function isJournal(directory: string | undefined, id: string): Promise<boolean> {
+  return directory !== undefined && (await listJournals(directory)).includes(id);
+}
+
+/** With `what`, a few words for people. */
+export function withWords(event: OperationEvent): object {
+  return { ...event, what: wordsOf(event) };
 }
 
 function wordsOf(event: OperationEvent): string {

@@ -1,6 +1,7 @@
 // bke operation show ID: the events of one operation.
 import { readInput } from '../../lib/input.ts';
 import type { Command } from '../context.ts';
+import { kubeconfigOption } from '../management-options.ts';
 
 export const operationShow: Command = {
   path: ['operation', 'show'],
@@ -11,13 +12,25 @@ export const operationShow: Command = {
     { command: 'bke operation show 20261130-101500-init-ab12 -o json', says: 'its events for programs' },
   ],
   args: [{ name: 'id', summary: "as 'bke operation list' shows it" }],
+  options: [kubeconfigOption],
   output: ['table', 'json', 'yaml'],
   list: true,
   run: async (context, input) => {
-    const { operationEvents } = await import('./journals.ts');
+    const [{ isJournal, operationEvents, withWords }, { clusterOperation }, { ringEvents }] = await Promise.all([
+      import('./journals.ts'),
+      import('./cluster-operations.ts'),
+      import('./ring-events.ts'),
+    ]);
+    const read = readInput(input);
+    const id = read.requiredText('id');
+    const isLocal = await isJournal(context.operationsDirectory, id);
+    const ofCluster = isLocal ? undefined : await clusterOperation(context, read.text('kubeconfig'), id);
     return {
       kind: 'list',
-      items: await operationEvents(context.operationsDirectory, readInput(input).requiredText('id')),
+      items:
+        ofCluster === undefined
+          ? await operationEvents(context.operationsDirectory, id)
+          : ringEvents(ofCluster).map(withWords),
       columns: [
         { title: 'time', field: 'time' },
         { title: 'event', field: 'type' },

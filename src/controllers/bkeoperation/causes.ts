@@ -92,10 +92,10 @@ function errorOf(value: unknown): ErrorReport | undefined {
   };
 }
 
-/** Controllers write an error into a message as `CODE: what happened`, then lines, the last of them what to do. */
+/** Controllers write an error into a message as `where: CODE: what happened`, then lines, the last of them what to do. */
 export function errorInMessage(message: string): ErrorReport | undefined {
   const [first = '', ...rest] = message.split('\n');
-  const [, code, words] = /^(BKE_[A-Z0-9_]+): (.*)$/.exec(first) ?? [];
+  const [, code, words] = /^(?:[^:]*: )?(BKE_[A-Z0-9_]+): (.*)$/.exec(first) ?? [];
   const known = codeOf(code);
   if (known === undefined || words === undefined) return undefined;
   const hint = rest.at(-1);

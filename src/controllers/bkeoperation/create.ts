@@ -141,8 +141,6 @@ function networkLook(world: World): Look {
   return { state: 'waiting', for: 'the network of the nodes', cause, next: describeCommand({ world }) };
 }
 
-const addonsDone: ReadonlySet<string> = new Set(['Installed', 'Ready', 'Done', 'Healthy', 'Deployed']);
-
 /** Only the network plugin is waited for here; other add-ons belong to the health of the cluster. */
 function networkAddon({ bkeCluster }: World): unknown {
   const cni = textAt(bkeCluster, 'spec', 'cni');
@@ -151,13 +149,13 @@ function networkAddon({ bkeCluster }: World): unknown {
 
 function addonsOpen(world: World): boolean {
   const phase = textAt(networkAddon(world), 'phase');
-  return phase !== undefined && !addonsDone.has(phase);
+  return phase !== undefined && phase !== 'Ready';
 }
 
 function addonTrouble(world: World): string | undefined {
   const addon = networkAddon(world);
   const phase = textAt(addon, 'phase');
-  if (addon === undefined || phase === undefined || addonsDone.has(phase)) return undefined;
+  if (addon === undefined || phase === undefined || phase === 'Ready') return undefined;
   const message = textAt(addon, 'error', 'message');
   return `${textAt(addon, 'name') ?? 'add-on'} is ${phase}${message === undefined ? '' : `: ${firstLine(message)}`}`;
 }

@@ -39,6 +39,17 @@ export function commandError(
   return failed !== undefined && isOld(ends.toSorted().at(-1), now) ? { error: failed } : {};
 }
 
+/** What no agent can do anything about: the site lacks something, or the machine asks for what bke does not do. */
+const siteReasons: ReadonlySet<string> = new Set(['ArtifactsMissing', 'SiteUnknown', 'FormatUnsupported']);
+
+export function machineError(bkeMachine: KubeObject, now: Date): { error?: ErrorReport } {
+  const found = conditionOf(bkeMachine, 'Prepared');
+  if (found === undefined || !siteReasons.has(found.reason)) return {};
+  if (!isOld(sinceOf(bkeMachine, 'Prepared'), now)) return {};
+  const code = found.reason === 'ArtifactsMissing' ? 'BKE_ARTIFACT_MISSING' : 'BKE_SITE_UNKNOWN';
+  return { error: errorInMessage(found.message) ?? { code, message: found.message } };
+}
+
 function sinceOf(object: KubeObject, type: string): string | undefined {
   const found = listAt(object, 'status', 'conditions').find((condition) => fieldAt(condition, 'type') === type);
   return textAt(found, 'lastTransitionTime');

@@ -1,8 +1,8 @@
 // What each host of a cluster goes through until it is a node, and what it looks like now.
 import { conditionOf, conditionWords } from '../../kube/conditions.ts';
 import { fieldAt, textAt } from '../../kube/fields.ts';
-import { type CommandStep, commandSteps, firstLine, troubleOf, workOf } from './causes.ts';
-import { commandError, hostError } from './host-errors.ts';
+import { type CommandStep, commandSteps, firstLine, holds, troubleOf, workOf } from './causes.ts';
+import { commandError, hostError, machineError } from './host-errors.ts';
 import type { Look, LookedStep } from './progress.ts';
 import type { NodeView, World } from './world.ts';
 
@@ -52,14 +52,14 @@ function agentLook({ name, host }: NodeView, { now }: Around): Look {
 }
 
 function prepareLook(node: NodeView, around: Around): Look {
-  if (isNode(node)) return { state: 'done' };
-  if (node.bkeMachine === undefined) return unclaimedLook(node, around);
-  const steps = commandSteps(node.command);
-  const own = steps.filter(({ task }) => task.startsWith('node/'));
-  const isPast = steps.some(({ task }) => task === joinTask);
-  if (isPast || (own.length > 0 && own.every(({ state }) => state === 'Done'))) return { state: 'done' };
-  const otherwise = troubleOf(node.bkeMachine) ?? troubleOf(node.machine) ?? 'its command is not written yet';
-  return atWork(node, around, { for: `${node.name} to be prepared`, steps, own, otherwise });
+  const { name, bkeMachine, machine, command } = node;
+  if (isNode(node) || holds(bkeMachine, 'Prepared')) return { state: 'done' };
+  if (bkeMachine === undefined) return unclaimedLook(node, around);
+  const steps = commandSteps(command);
+  const own = steps.filter(({ task }) => task !== joinTask && task !== 'reset');
+  const otherwise = troubleOf(bkeMachine) ?? troubleOf(machine) ?? 'its command is not written yet';
+  const look = atWork(node, around, { for: `${name} to be prepared`, steps, own, otherwise });
+  return { ...machineError(bkeMachine, around.now), ...look };
 }
 
 interface Work {

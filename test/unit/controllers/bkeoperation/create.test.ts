@@ -49,6 +49,12 @@ class Site {
     this.put('command', host, { spec, status: { commandID: 'c-1', steps: ids } });
   }
 
+  prepared(host: string): void {
+    this.put('bkeMachine', `m-${host}`, {
+      status: { conditions: [{ type: 'Prepared', status: 'True', reason: 'Prepared' }] },
+    });
+  }
+
   node(host: string, ready: boolean): void {
     const machine = `m-${host}`;
     const conditions = [
@@ -161,6 +167,7 @@ it('tells a cluster from its hosts to its health, each thing once', () => {
     status: { initialization: { controlPlaneInitialized: true }, conditions: [] },
   });
   site.claim('w1', 'workers', [{ task: 'bootstrap-data', state: 'Running', message: 'kubeadm join' }]);
+  site.prepared('w1');
   site.node('cp1', false);
   expect(site.told(120)).toEqual([
     'step.finished cluster/infrastructure',
@@ -237,6 +244,29 @@ it('gives up a step at its bound, with what it waited for last', () => {
   const events = site.carryOn(20 * 60 + 1);
   expect(events.map(line)).toContain(
     'failed w1 host/agent: BKE_TIMEOUT waited 20m00s for the agent of w1: Enrolling: bringing bke to the host',
+  );
+});
+
+it('tells what the site lacks, in the words of the machine that asks for it', () => {
+  const site = new Site();
+  resources(site);
+  site.claim('cp1', 'control-plane', []);
+  const message = 'BKE_ARTIFACT_MISSING: no release of this site has kubeadm v1.35.0';
+  const conditions = [
+    {
+      type: 'Prepared',
+      status: 'False',
+      reason: 'ArtifactsMissing',
+      message,
+      lastTransitionTime: '2026-11-30T10:00:00Z',
+    },
+  ];
+  site.put('bkeMachine', 'm-cp1', { labels: { 'cluster.x-k8s.io/control-plane': '' }, status: { conditions } });
+  expect(site.told(10)).toContain(
+    'waiting cp1 node/prepare: cp1 to be prepared: Prepared: ArtifactsMissing: BKE_ARTIFACT_MISSING: no release of this site has kubeadm v1.35.0',
+  );
+  expect(site.told(100)).toContain(
+    'failed cp1 node/prepare: BKE_ARTIFACT_MISSING no release of this site has kubeadm v1.35.0',
   );
 });
 
