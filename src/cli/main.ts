@@ -139,6 +139,7 @@ async function printResult(
   result: CommandResult,
   globals: GlobalValues,
 ): Promise<number> {
+  if (result.kind === 'stream') for await (const text of result.texts) program.io.stdout.write(text);
   const format = globals.output ?? command.output?.[0] ?? 'table';
   const rendered = await renderResult(result, { format, headers: globals.headers });
   program.io.stdout.write(rendered.stdout);

@@ -7,6 +7,7 @@ import { clusterCreate } from '../commands/cluster/create.ts';
 import { clusterDescribe } from '../commands/cluster/describe.ts';
 import { clusterKubeconfig } from '../commands/cluster/kubeconfig.ts';
 import { clusterList } from '../commands/cluster/list.ts';
+import { clusterLogs } from '../commands/cluster/logs.ts';
 import { completionCommand } from '../commands/completion/completion.ts';
 import { configInit } from '../commands/config/init.ts';
 import { configPrint } from '../commands/config/print.ts';
@@ -15,6 +16,7 @@ import type { Command } from '../commands/context.ts';
 import { explain } from '../commands/explain.ts';
 import { helpCommand } from '../commands/help/help.ts';
 import { hostCheck } from '../commands/host/check.ts';
+import { hostExec } from '../commands/host/exec.ts';
 import { hostList } from '../commands/host/list.ts';
 import { init } from '../commands/init/init.ts';
 import { operationAttach } from '../commands/operation/attach.ts';
@@ -46,10 +48,12 @@ export const commands: readonly Command[] = [
   configPrint,
   hostCheck,
   hostList,
+  hostExec,
   clusterCreate,
   clusterList,
   clusterDescribe,
   clusterKubeconfig,
+  clusterLogs,
   bundleBuild,
   bundleVerify,
   bundleInspect,

@@ -17,18 +17,23 @@ export async function withManagement<Result>(
   named: string | undefined,
   work: (client: KubeClient) => Promise<Result>,
 ): Promise<Result> {
+  const client = await openManagement(context, named);
+  try {
+    return await work(client);
+  } finally {
+    client.close();
+  }
+}
+
+/** As withManagement; whoever opens it closes it. */
+export async function openManagement(context: CommandContext, named: string | undefined): Promise<KubeClient> {
   const file = named ?? (await ownKubeconfig(context));
   const path = resolve(context.cwd, file);
   const readBeside = (name: string): Promise<string> => readFile(resolve(dirname(path), name), 'utf8');
   const text = await readFile(path, 'utf8').catch((thrown: unknown) => {
     throw unreadable(file, thrown);
   });
-  const client = createKubeClient(await connectionFromKubeconfig(text, { file, readFile: readBeside }));
-  try {
-    return await work(client);
-  } finally {
-    client.close();
-  }
+  return createKubeClient(await connectionFromKubeconfig(text, { file, readFile: readBeside }));
 }
 
 /** undefined where none is named and this host has none: for commands that have something to say without one. */
@@ -61,5 +66,5 @@ function unreadable(file: string, thrown: unknown): unknown {
     });
   }
   if (!isErrno(thrown, 'ENOENT')) return thrown;
-  return new BkeError('BKE_KUBECONFIG_INVALID', `${file} is not there`, { cause: thrown });
+  return new BkeError('BKE_KUBECONFIG_INVALID', `${file} is not there`);
 }

@@ -63,6 +63,8 @@ export type CommandResult =
   | { readonly kind: 'none' }
   /** Plain text for stdout, as it is (completion scripts, kubeconfig). */
   | { readonly kind: 'text'; readonly text: string }
+  /** Texts for stdout as they come (logs that are followed). */
+  | { readonly kind: 'stream'; readonly texts: AsyncIterable<string> }
   /** One object; `table` renders as key: value lines unless `text` is given. */
   | { readonly kind: 'object'; readonly value: object; readonly text?: string; readonly exitCode?: number }
   /** A list; `name` of each row is what -o name prints. */

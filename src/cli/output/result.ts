@@ -17,8 +17,9 @@ export interface RenderedResult {
 type ObjectResult = Extract<CommandResult, { kind: 'object' }>;
 type ListResult = Extract<CommandResult, { kind: 'list' }>;
 
+/** Of a stream nothing: it is written as it comes. */
 export async function renderResult(result: CommandResult, style: ResultStyle): Promise<RenderedResult> {
-  if (result.kind === 'none') return { stdout: '' };
+  if (result.kind === 'none' || result.kind === 'stream') return { stdout: '' };
   if (result.kind === 'text') return { stdout: result.text };
   if (result.kind === 'object') return { stdout: await objectFormats[style.format](result) };
   const empty = result.items.length === 0 && (style.format === 'table' || style.format === 'wide');

@@ -98,7 +98,7 @@ export function withWords(event: OperationEvent): object {
   return { ...event, what: wordsOf(event) };
 }
 
-function wordsOf(event: OperationEvent): string {
+export function wordsOf(event: OperationEvent): string {
   const parts: string[] = [];
   if ('title' in event) parts.push(event.title);
   if ('target' in event) parts.push(`${event.action} of ${event.target}`);

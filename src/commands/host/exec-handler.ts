@@ -1,0 +1,94 @@
+// The work of `bke host exec`.
+import { connect } from '../../host/ssh/connect.ts';
+import type { SshTarget } from '../../host/ssh/target.ts';
+import type { CommandInput, CommandResult } from '../../lib/command.ts';
+import { errorTable, ExitCode } from '../../lib/error-table.ts';
+import { BkeError, type ErrorReport, toErrorReport } from '../../lib/errors.ts';
+import { type InputReader, readInput } from '../../lib/input.ts';
+import { createLimit } from '../../lib/limit.ts';
+import { nearest } from '../../lib/suggest.ts';
+import { printable } from '../../lib/text.ts';
+import type { CommandContext } from '../context.ts';
+import { askForNewKeys, hostTargets, noteNewKeys } from './access.ts';
+import { readClusterFile } from './load.ts';
+
+export interface Ran {
+  readonly host: string;
+  readonly exitCode?: number;
+  readonly stdout?: string;
+  readonly stderr?: string;
+  /** It could not be run there. */
+  readonly error?: ErrorReport;
+}
+
+export async function runHostExec(context: CommandContext, input: CommandInput): Promise<CommandResult> {
+  const read = readInput(input);
+  const [program, ...words] = read.texts('command');
+  if (program === undefined) throw new BkeError('BKE_USAGE', 'no program is named: put it after --');
+  const loaded = await readClusterFile(context, read.requiredText('file'));
+  const acceptAll = read.flag('acceptNewHostKeys');
+  const connections = Math.max(1, read.requiredNumber('connections'));
+  const chosen = chooseHosts(await hostTargets(context, loaded), read);
+  const targets = await askForNewKeys(context, chosen, { acceptAll, connections });
+  const limit = createLimit(connections);
+  const argv: [string, ...string[]] = [program, ...words];
+  const timeoutMs = read.requiredNumber('timeout');
+  const ran = await Promise.all(
+    targets.map((target) => limit(() => runOn(context, target, { argv, timeoutMs, acceptAll }))),
+  );
+  return { kind: 'object', value: { hosts: ran }, text: ran.map(textOf).join(''), exitCode: exitCodeOf(ran) };
+}
+
+function chooseHosts(targets: readonly SshTarget[], read: InputReader): readonly SshTarget[] {
+  const wanted = new Set(read.texts('host'));
+  if (wanted.size === 0) return targets;
+  const names = targets.map(({ name }) => name);
+  for (const name of wanted) {
+    if (names.includes(name)) continue;
+    const meant = nearest(name, names);
+    throw new BkeError('BKE_USAGE', `the file has no host '${name}'`, {
+      hint: meant === undefined ? undefined : `Did you mean '${meant}'?`,
+    });
+  }
+  return targets.filter(({ name }) => wanted.has(name));
+}
+
+interface Run {
+  readonly argv: readonly [string, ...string[]];
+  readonly timeoutMs: number;
+  readonly acceptAll: boolean;
+}
+
+async function runOn(context: CommandContext, target: SshTarget, { argv, timeoutMs, acceptAll }: Run): Promise<Ran> {
+  const { signal } = context;
+  try {
+    const host = await connect(target, { signal, acceptNew: acceptAll });
+    try {
+      await noteNewKeys(context, host.newHostKeys);
+      const { exitCode, stdout, stderr } = await host.run(argv, { timeoutMs, signal });
+      return { host: target.name, exitCode, stdout, stderr };
+    } finally {
+      await host.close();
+    }
+  } catch (thrown) {
+    // A bug must not look like a host's trouble.
+    if (!(thrown instanceof BkeError)) throw thrown;
+    return { host: target.name, error: toErrorReport(thrown) };
+  }
+}
+
+export function textOf({ host, exitCode = 0, stdout = '', stderr = '', error }: Ran): string {
+  const head =
+    error === undefined ? `== ${host}${exitCode === 0 ? '' : `: exit code ${exitCode}`}` : `== ${host}: not run`;
+  const told = error === undefined ? [stdout, stderr] : [`error[${error.code}] ${error.message}`];
+  const lines = told.map((text) => printable(text).trimEnd()).filter((text) => text !== '');
+  return `${[head, ...lines].join('\n')}\n`;
+}
+
+/** A host where it could not be run decides: its error's own code where all have the same. */
+export function exitCodeOf(ran: readonly Ran[]): number {
+  const codes = new Set(ran.flatMap(({ error }) => (error === undefined ? [] : [errorTable[error.code].exit])));
+  const [only] = codes;
+  if (only !== undefined) return codes.size === 1 ? only : ExitCode.remoteHost;
+  return ran.some(({ exitCode }) => exitCode !== 0) ? ExitCode.failed : 0;
+}
