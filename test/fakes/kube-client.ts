@@ -1,5 +1,6 @@
 // A cluster in memory: what is applied is there, what is there already does not change.
 import { isDeepStrictEqual } from 'node:util';
+import { BkeError } from '../../src/lib/errors.ts';
 import type {
   ApplyOptions,
   KubeClient,
@@ -33,6 +34,17 @@ function merged(now: unknown, wanted: unknown): unknown {
   };
 }
 
+/** RFC 7396: null takes a field away. */
+function mergePatched(now: unknown, patch: unknown): unknown {
+  if (!isPlain(patch)) return patch;
+  const fields = new Map(isPlain(now) ? Object.entries(now) : []);
+  for (const [name, value] of Object.entries(patch)) {
+    if (value === null) fields.delete(name);
+    else fields.set(name, mergePatched(fields.get(name), value));
+  }
+  return Object.fromEntries(fields);
+}
+
 export class FakeCluster implements Pick<KubeClient, Asked> {
   readonly #objects = new Map<string, KubeObject>();
   #version = 0;
@@ -62,6 +74,11 @@ export class FakeCluster implements Pick<KubeClient, Asked> {
       create: refuse,
       watch: refuse,
     };
+  }
+
+  /** All that is there, at once: what an informer would show. */
+  objects({ apiVersion, kind }: ResourceKind): KubeObject[] {
+    return [...this.#objects.values()].filter((object) => object.apiVersion === apiVersion && object.kind === kind);
   }
 
   async get(key: ObjectKey): Promise<KubeObject | undefined> {
@@ -94,12 +111,17 @@ export class FakeCluster implements Pick<KubeClient, Asked> {
     return stored;
   }
 
-  /** A merge patch. */
+  /** A merge patch; refused where it names another version of the object than there is. */
   async patch(key: ObjectKey, patch: unknown): Promise<KubeObject> {
     this.#answer();
     const now = this.#objects.get(keyText(key));
     if (now === undefined) throw new Error(`there is no ${keyText(key)}`);
-    const stored = this.#stamped({ ...now, ...Object(merged(now, patch)) });
+    const metadata: unknown = isPlain(patch) ? patch['metadata'] : undefined;
+    const version = isPlain(metadata) ? metadata['resourceVersion'] : undefined;
+    if (version !== undefined && version !== now.metadata.resourceVersion) {
+      throw new BkeError('BKE_KUBE_CONFLICT', `${keyText(key)} was changed meanwhile`);
+    }
+    const stored = this.#stamped({ ...key, metadata: now.metadata, ...Object(mergePatched(now, patch)) });
     this.#objects.set(keyText(key), stored);
     this.writes.push(`patch ${keyText(key)}`);
     return stored;

@@ -36,7 +36,7 @@ export async function askHealth(
   }
 }
 
-export function nodesTrouble(nodes: readonly KubeObject[], expected: number): Trouble | undefined {
+function nodesTrouble(nodes: readonly KubeObject[], expected: number): Trouble | undefined {
   if (nodes.length < expected) return { message: `${nodes.length} of ${expected} nodes are there` };
   for (const node of nodes) {
     const trouble = nodeTrouble(node);

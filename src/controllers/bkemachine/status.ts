@@ -53,7 +53,7 @@ function readiness(object: KubeObject, host: KubeObject | undefined): object {
   return { initialization: { provisioned: true }, ...(addresses.length === 0 ? {} : { addresses }) };
 }
 
-export function addressesOf({ name, spec: { address, nodeIP } }: HostView): readonly object[] {
+function addressesOf({ name, spec: { address, nodeIP } }: HostView): readonly object[] {
   const node = { type: 'InternalIP', address: nodeIP ?? address };
   const other = nodeIP === undefined || nodeIP === address ? [] : [{ type: 'ExternalIP', address }];
   return [{ type: 'Hostname', address: name }, node, ...other];

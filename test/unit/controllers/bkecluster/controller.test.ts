@@ -1,0 +1,223 @@
+// A cluster from its first reconcile until it is healthy, and until it is gone, with agents and Cluster API played by the test.
+import { beforeEach, describe, expect, it } from 'vitest';
+import { bkeClusterController } from '../../../../src/controllers/bkecluster/controller.ts';
+import type { Controller } from '../../../../src/controllers/controller.ts';
+import type { ObjectEvent } from '../../../../src/controllers/event-recorder.ts';
+import { createMetrics } from '../../../../src/controllers/metrics.ts';
+import type { KubeObject } from '../../../../src/kube/client.ts';
+import { conditionOf } from '../../../../src/kube/conditions.ts';
+import { fieldAt, listAt, textAt } from '../../../../src/kube/fields.ts';
+import {
+  bkeClusterObject,
+  clusterObject,
+  endCommand,
+  machineObjects,
+  putHost,
+  putSite,
+  version,
+} from '../../../fakes/fleet.ts';
+import { fakeInformers } from '../../../fakes/informers.ts';
+import { FakeCluster } from '../../../fakes/kube-client.ts';
+import { silentLog } from '../../../fakes/log.ts';
+
+const namespace = 'bke';
+const infrastructure = 'infrastructure.cluster.x-k8s.io/v1alpha1';
+const clusterKey = { apiVersion: infrastructure, kind: 'BKECluster', namespace, name: 'prod' };
+const endpoint = { host: '10.0.0.11', port: 6443 };
+
+let management: FakeCluster;
+let workload: FakeCluster;
+let controller: Controller;
+let applied: KubeObject[];
+let told: string[];
+
+function template(name: string): KubeObject {
+  return {
+    apiVersion: infrastructure,
+    kind: 'BKEMachineTemplate',
+    metadata: { namespace, name },
+    spec: { template: { spec: {} } },
+  };
+}
+
+function templateRef(name: string): object {
+  return { infrastructureRef: { apiGroup: 'infrastructure.cluster.x-k8s.io', kind: 'BKEMachineTemplate', name } };
+}
+
+function controlPlane(replicas: number): KubeObject {
+  return {
+    apiVersion: 'controlplane.cluster.x-k8s.io/v1beta2',
+    kind: 'KubeadmControlPlane',
+    metadata: { namespace, name: 'prod-cp' },
+    spec: { replicas, version, machineTemplate: { spec: templateRef('prod-cp') } },
+  };
+}
+
+beforeEach(() => {
+  management = new FakeCluster();
+  workload = new FakeCluster();
+  applied = [];
+  told = [];
+  putSite(management);
+  putHost(management, 'cp1', '10.0.0.11', 'control-plane');
+  putHost(management, 'cp0', '10.0.0.10', 'control-plane');
+  putHost(management, 'w1', '10.0.0.21', 'worker');
+  const deployment = {
+    apiVersion: 'cluster.x-k8s.io/v1beta2',
+    kind: 'MachineDeployment',
+    metadata: { namespace, name: 'prod-w', labels: { 'cluster.x-k8s.io/cluster-name': 'prod' } },
+    spec: { replicas: 1, template: { spec: { version, ...templateRef('prod-w') } } },
+  };
+  management.put(clusterObject(), controlPlane(1), template('prod-cp'), template('prod-w'), deployment);
+  management.put(bkeClusterObject({ cni: 'flannel', controlPlaneEndpoint: endpoint }));
+  const client: Parameters<typeof bkeClusterController>[0] = {
+    get: (key) => management.get(key),
+    patch: (key, patch) => management.patch(key, patch),
+    apply: async (object, options) => {
+      applied.push(object);
+      return management.apply(object, options);
+    },
+  };
+  const events = { record: async ({ reason, message }: ObjectEvent) => void told.push(`${reason} ${message}`) };
+  const now = (): Date => new Date('2026-11-30T10:00:00Z');
+  const context = { events, metrics: createMetrics(), now, namespace: undefined };
+  controller = bkeClusterController(client, context, {
+    clientOf: async () => workload.client(),
+    forget: () => undefined,
+  });
+  controller.watch(fakeInformers(management), () => undefined);
+});
+
+async function reconcile(): Promise<void> {
+  await controller.reconcile('bke/prod', { log: silentLog, signal: new AbortController().signal, leaseGeneration: 1 });
+}
+
+const bkeCluster = (): Promise<KubeObject | undefined> => management.get(clusterKey);
+
+async function commandID(host: string): Promise<string> {
+  const command = await management.get({ apiVersion: 'bke.io/v1alpha1', kind: 'HostCommand', namespace, name: host });
+  return textAt(command, 'spec', 'commandID') ?? '';
+}
+
+async function state(): Promise<string> {
+  const found = await bkeCluster();
+  return `${textAt(found, 'status', 'state', 'name')} ${textAt(found, 'status', 'state', 'reason')}`;
+}
+
+/** As Cluster API would: with a node, on that host. */
+function putNode(name: string, isControlPlane: boolean): void {
+  const [machine, bkeMachine] = machineObjects(name, isControlPlane);
+  management.put({ ...machine, status: { nodeRef: { name } } }, { ...bkeMachine, spec: { hostRef: { name } } });
+  const condition = { type: 'Ready', status: 'True', reason: '', message: '' };
+  workload.put({ apiVersion: 'v1', kind: 'Node', metadata: { name }, status: { conditions: [condition] } });
+}
+
+describe('a cluster that comes', () => {
+  it('is provisioned only when the host at its endpoint is prepared; workers are prepared meanwhile', async () => {
+    await reconcile();
+    expect(await commandID('cp1')).toMatch(/^prepare-/);
+    expect(await commandID('w1')).toMatch(/^prepare-/);
+    expect(await commandID('cp0')).toBe('none-yet');
+    expect(fieldAt(await bkeCluster(), 'status', 'initialization')).toBeUndefined();
+    expect(conditionOf(await bkeCluster(), 'Ready')).toMatchObject({ status: 'False', reason: 'Preparing' });
+    await endCommand(management, 'cp1', 'Done');
+    await reconcile();
+    expect(fieldAt(await bkeCluster(), 'status', 'initialization', 'provisioned')).toBe(true);
+    expect(conditionOf(await bkeCluster(), 'Ready')?.status).toBe('True');
+    expect(told).toContain('Stage stage infrastructure has ended');
+  });
+
+  it('gets the address of its only control plane host where nobody gave one', async () => {
+    management.put(bkeClusterObject({ cni: 'flannel' }));
+    await reconcile();
+    expect(fieldAt(await bkeCluster(), 'spec', 'controlPlaneEndpoint')).toEqual({ host: '10.0.0.10', port: 6443 });
+    expect(await commandID('cp0')).toMatch(/^prepare-/);
+  });
+
+  it('is told that several control planes need an endpoint', async () => {
+    management.put(bkeClusterObject({ cni: 'flannel' }), controlPlane(3));
+    await reconcile();
+    expect(conditionOf(await bkeCluster(), 'EndpointKnown')?.reason).toBe('EndpointNeeded');
+  });
+
+  it('has no command written to a host that a machine has claimed meanwhile', async () => {
+    const key = { apiVersion: 'bke.io/v1alpha1', kind: 'BKEHost', namespace, name: 'w1' };
+    await management.patch(key, { spec: { consumerRef: { namespace, name: 'other' }, claimID: 'x' } });
+    await reconcile();
+    expect(await commandID('w1')).toBe('none-yet');
+  });
+
+  it('goes through its states until it is healthy, with a history', async () => {
+    await reconcile();
+    expect(await state()).toBe('Installing ControlPlane');
+    await endCommand(management, 'cp1', 'Done');
+    management.put(clusterObject({ status: { initialization: { controlPlaneInitialized: true } } }));
+    putNode('cp1', true);
+    await reconcile();
+    expect(await state()).toBe('Installing Workers');
+    putNode('w1', false);
+    workload.put({
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { namespace: 'kube-system', name: 'dns' },
+      status: { phase: 'Pending' },
+    });
+    await reconcile();
+    expect(await state()).toBe('Abnormal NotReady');
+    expect(textAt(await bkeCluster(), 'status', 'state', 'message')).toContain('0 of 1 Pods ready');
+    await workload.delete({ apiVersion: 'v1', kind: 'Pod', namespace: 'kube-system', name: 'dns' });
+    await reconcile();
+    expect(await state()).toBe('Healthy AllReady');
+    const history = listAt(await bkeCluster(), 'status', 'history').map((one) => textAt(one, 'name'));
+    expect(history).toEqual(['Installing', 'Installing', 'Abnormal']);
+    const stages = listAt(await bkeCluster(), 'status', 'stages');
+    expect(stages.every((stage) => textAt(stage, 'ended') !== undefined)).toBe(true);
+    expect(stages).toHaveLength(4);
+    const writes = management.writes.length;
+    await reconcile();
+    expect(management.writes.length).toBe(writes);
+  });
+
+  it('has its status again after a move, which drops it', async () => {
+    await reconcile();
+    await endCommand(management, 'cp1', 'Done');
+    await reconcile();
+    await management.patch(clusterKey, { status: null });
+    await reconcile();
+    expect(fieldAt(await bkeCluster(), 'status', 'initialization', 'provisioned')).toBe(true);
+  });
+
+  it('is left alone while it is paused', async () => {
+    management.put(clusterObject({ spec: { paused: true, infrastructureRef: { kind: 'BKECluster', name: 'prod' } } }));
+    await reconcile();
+    expect(management.writes).toEqual([]);
+  });
+});
+
+describe('a cluster that goes', () => {
+  it('waits for its machines, then has hosts cleaned that were prepared and never used', async () => {
+    await reconcile();
+    await endCommand(management, 'cp1', 'Done');
+    await endCommand(management, 'w1', 'Done');
+    const [, bkeMachine] = machineObjects('m1', true);
+    management.put(bkeMachine);
+    await management.patch(clusterKey, { metadata: { deletionTimestamp: '2026-11-30T10:00:00Z' } });
+    await reconcile();
+    expect(await state()).toBe('Deleting Deleting');
+    expect(textAt(await bkeCluster(), 'status', 'state', 'message')).toContain('bke/m1');
+    await management.delete({ apiVersion: infrastructure, kind: 'BKEMachine', namespace, name: 'm1' });
+    await reconcile();
+    expect(await commandID('cp1')).toMatch(/^reset-/);
+    expect(await commandID('w1')).toMatch(/^reset-/);
+    expect(await commandID('cp0')).toBe('none-yet');
+    await endCommand(management, 'cp1', 'Done');
+    await endCommand(management, 'w1', 'Failed');
+    await reconcile();
+    expect(await state()).toBe('DeleteFailed CleanUpFailed');
+    await management.patch(clusterKey, { metadata: { annotations: { 'bke.io/force-release': 'true' } } });
+    await reconcile();
+    expect(applied.at(-1)?.metadata.finalizers).toBeUndefined();
+    const left = await management.get({ apiVersion: 'bke.io/v1alpha1', kind: 'BKEHost', namespace, name: 'w1' });
+    expect(textAt(left, 'spec', 'quarantine', 'reason')).toContain('without being cleaned');
+  });
+});
