@@ -10,7 +10,7 @@ const platform = 'linux/amd64';
 const digest = `sha256:${'0'.repeat(64)}` as const;
 export const version = 'v1.36.3';
 
-const site: Site = {
+export const site: Site = {
   domain: 'deploy.bke.internal',
   hostIP: '10.0.0.5',
   ports: { registry: 40_443, files: 40_080, charts: 38_080 },

@@ -7,8 +7,9 @@ import { isControlPlane, isInitialized } from '../cluster-objects.ts';
 import { no, type Verdict, yes } from '../conditions.ts';
 import { bootstrapOrder } from '../host-command/bootstrap.ts';
 import { contentOf, type Order } from '../host-command/command-id.ts';
-import { fulfil, type Giving } from '../host-command/give.ts';
-import { type PrepareInput, prepareOrder } from '../host-command/prepare.ts';
+import { commandKeyOf, fulfil, type Giving } from '../host-command/give.ts';
+import { afterAhead, type PrepareInput, prepareOrder } from '../host-command/prepare.ts';
+import { progressOf } from '../host-command/progress.ts';
 import type { SiteView } from '../site-view.ts';
 import { type Parts, progressVerdict } from './conditions.ts';
 import { fillInbox, readBootstrapData } from './inbox.ts';
@@ -37,7 +38,8 @@ export interface Provisioned {
 }
 
 export async function provision(given: Provisioning): Promise<Provisioned> {
-  const order = prepareOrderOf(given);
+  const input = inputOf(given);
+  const order = 'status' in input ? input : await wantedOrder(given, input);
   if ('status' in order) return { parts: { Prepared: order }, prepared: given.prepared, bootstrapped: false };
   const content = contentOf(order);
   if (given.prepared === content) return bootstrap(given, content);
@@ -52,23 +54,37 @@ const words = {
   bootstrap: { running: 'Bootstrapping', failed: 'BootstrapFailed', done: 'Bootstrapped' },
 } as const;
 
-/** The order, or why there is none yet. */
-function prepareOrderOf(given: Provisioning): Order | Verdict {
-  const { host, machine, claimID, providerID } = given;
+type Input = Omit<PrepareInput, 'site' | 'catalogues'>;
+
+function inputOf({ host, machine, claimID, providerID, bkeCluster }: Provisioning): Input | Verdict {
   const version = textAt(machine, 'spec', 'version');
   if (version === undefined) return no('WaitingForVersion', 'its Machine has no spec.version');
-  return orderOrVerdict(given.site, {
+  return {
     host,
     arch: textAt(host.object, 'status', 'facts', 'arch'),
     version,
     controlPlane: isControlPlane(machine),
-    bkeCluster: given.bkeCluster,
+    bkeCluster,
     claim: { id: claimID, providerID },
-  });
+  };
+}
+
+/** All of it; or the little that is left where the host was prepared ahead. The same again while that is under way, and when it was done. */
+async function wantedOrder({ client, host, site, prepared }: Provisioning, input: Input): Promise<Order | Verdict> {
+  const whole = orderOrVerdict(site, input);
+  if ('status' in whole || prepared === contentOf(whole)) return whole;
+  const rest = afterAhead(whole);
+  if (prepared === contentOf(rest)) return rest;
+  const { claim: _claim, ...unclaimed } = input;
+  const ahead = orderOrVerdict(site, unclaimed);
+  const command = await client.get(commandKeyOf(host));
+  const isBegun = !['absent', 'busy'].includes(progressOf(command, rest).state);
+  const wasAhead = !('status' in ahead) && progressOf(command, ahead).state === 'done';
+  return isBegun || wasAhead ? rest : whole;
 }
 
 /** @returns a verdict where the site is not known, or no release has what is needed */
-export function orderOrVerdict(site: SiteView, input: Omit<PrepareInput, 'site' | 'catalogues'>): Order | Verdict {
+export function orderOrVerdict(site: SiteView, input: Input): Order | Verdict {
   try {
     const order = prepareOrder({ ...input, site: site.site(), catalogues: site.catalogues() });
     if (!('missing' in order)) return order;

@@ -104,6 +104,6 @@ async function patched(client: CommandClient, command: KubeObject, change: objec
   }
 }
 
-function commandKeyOf({ namespace, name }: HostName): ObjectKey {
+export function commandKeyOf({ namespace, name }: HostName): ObjectKey {
   return { ...commandKind, namespace, name: agentObjects(name).hostCommand };
 }

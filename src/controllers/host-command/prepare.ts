@@ -41,6 +41,13 @@ export function prepareOrder(input: PrepareInput): Order | { readonly missing: r
   return { purpose: 'prepare', claim: input.claim?.id ?? '', steps: stepsOf(input, content) };
 }
 
+/** What is left of it where the host was prepared before a machine had it: the kubelet learns which node it is. */
+export function afterAhead(order: Order): Order {
+  return { ...order, steps: order.steps.filter(({ id }) => id === kubernetesStep) };
+}
+
+const kubernetesStep = 'kubernetes';
+
 /** Several releases may have what one cluster needs. */
 function together(catalogues: readonly Catalogue[]): Catalogue {
   return {
@@ -80,7 +87,7 @@ function stepsOf(input: PrepareInput, content: Content): CommandSteps {
       },
     },
     {
-      id: 'kubernetes',
+      id: kubernetesStep,
       task: 'node/kubernetes',
       parameters: {
         artifacts: {

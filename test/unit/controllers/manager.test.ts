@@ -15,9 +15,9 @@ class LeaseCluster {
   lease: KubeObject | undefined;
   #version = 0;
 
-  put(holderIdentity: string): void {
+  put(holderIdentity: string, leaseTransitions = 0): void {
     const metadata = { namespace: 'bke-system', name: 'lease', resourceVersion: String((this.#version += 1)) };
-    const spec = { holderIdentity, leaseDurationSeconds: 1 };
+    const spec = { holderIdentity, leaseDurationSeconds: 1, leaseTransitions };
     this.lease = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec };
   }
 
@@ -28,7 +28,8 @@ class LeaseCluster {
   get client(): KubeClient {
     const written = (object: unknown): KubeObject => {
       const spec: unknown = Reflect.get(Object(object), 'spec');
-      this.put(String(Reflect.get(Object(spec), 'holderIdentity')));
+      const { holderIdentity, leaseTransitions } = Object(spec);
+      this.put(String(holderIdentity), Number(leaseTransitions));
       if (this.lease === undefined) throw new Error('no lease');
       return this.lease;
     };
@@ -93,6 +94,20 @@ it('waits for the lease, reconciles while it holds it, and gives it back at the 
   await done;
   expect(cluster.holder).toBe('');
   expect((await metrics.render()).text).toContain('bke_controller_leader 0\n');
+});
+
+it('tells what is reconciled under which lease: one that another had before is of a later generation', async () => {
+  const cluster = new LeaseCluster();
+  cluster.put('', 4);
+  const generations: number[] = [];
+  const reconcile: Controller['reconcile'] = async (_key, { leaseGeneration }) => {
+    generations.push(leaseGeneration);
+    return {};
+  };
+  const { done } = start(cluster, [controller(reconcile)]);
+  await vi.waitFor(() => expect(generations).toEqual([6]));
+  stop.abort();
+  await done;
 });
 
 it('tries again what failed, and counts it', async () => {

@@ -1,6 +1,9 @@
 // A machine from its first reconcile until its host is free again, with the agent's part played by the test.
 import { beforeEach, describe, expect, it } from 'vitest';
 import { bkeMachineController } from '../../../../src/controllers/bkemachine/controller.ts';
+import { viewOf } from '../../../../src/controllers/bkehost/host.ts';
+import { newCommandID } from '../../../../src/controllers/host-command/command-id.ts';
+import { prepareOrder } from '../../../../src/controllers/host-command/prepare.ts';
 import type { Controller } from '../../../../src/controllers/controller.ts';
 import type { ObjectEvent } from '../../../../src/controllers/event-recorder.ts';
 import { createMetrics } from '../../../../src/controllers/metrics.ts';
@@ -10,11 +13,13 @@ import { fieldAt, listAt, textAt } from '../../../../src/kube/fields.ts';
 import { prepareStep } from '../../../../src/tasks/registry.ts';
 import {
   bkeClusterObject,
+  catalogue,
   clusterObject,
   endCommand,
   machineObjects,
   putHost,
   putSite,
+  site,
   version,
 } from '../../../fakes/fleet.ts';
 import { fakeInformers } from '../../../fakes/informers.ts';
@@ -122,6 +127,35 @@ describe('a machine that comes', () => {
     await endCommand(cluster, 'w1', 'Running');
     await reconcile();
     expect(textAt(await command(), 'spec', 'commandID')).toBe(first);
+  });
+
+  it('tells a host that was prepared ahead only which node it is, also while that is under way', async () => {
+    const found = await host();
+    const order = prepareOrder({
+      host: { name: 'w1', spec: viewOf(found ?? clusterObject()).spec },
+      arch: 'amd64',
+      version,
+      controlPlane: false,
+      bkeCluster: bkeClusterObject({ cni: 'flannel' }),
+      site,
+      catalogues: [catalogue],
+    });
+    if ('missing' in order) throw new Error(order.missing.join());
+    const spec = { commandID: newCommandID(order, 1), leaseGeneration: 1, steps: order.steps };
+    await cluster.patch({ ...bke, kind: 'HostCommand', name: 'w1' }, { spec });
+    await endCommand(cluster, 'w1', 'Done');
+    await reconcile();
+    const steps = listAt(await command(), 'spec', 'steps');
+    expect(steps.map((step) => textAt(step, 'task'))).toEqual(['node/kubernetes']);
+    expect(textAt(steps[0], 'parameters', 'providerID')).toMatch(/^bke:/);
+    await endCommand(cluster, 'w1', 'Running');
+    await reconcile();
+    expect(await ready()).toBe('False Preparing');
+    await endCommand(cluster, 'w1', 'Done');
+    await reconcile();
+    expect(await ready()).toBe('False WaitingForBootstrapData');
+    await reconcile();
+    expect(await ready()).toBe('False WaitingForBootstrapData');
   });
 
   it('waits for bootstrap data, and hands it over by the inbox only', async () => {
