@@ -47,11 +47,19 @@ export const openAfterMs = 15_000;
 /** How long until an operation is to be opened for the cluster; undefined: never. A cluster that has hosts already is not new (it came by a move). */
 export function opensIn(world: World, operations: readonly KubeObject[], now: Date): number | undefined {
   const { cluster, bkeCluster, nodes } = world;
-  if (cluster === undefined || bkeCluster === undefined || operations.length > 0) return undefined;
+  if (cluster === undefined || bkeCluster === undefined) return undefined;
+  if (operations.some((operation) => isOfThis(operation, cluster))) return undefined;
   if (cluster.metadata.deletionTimestamp !== undefined) return undefined;
   if (nodes.some(({ bkeMachine }) => textAt(bkeMachine, 'spec', 'providerID') !== undefined)) return undefined;
   const age = now.getTime() - Date.parse(cluster.metadata.creationTimestamp ?? '');
   return Math.max(0, openAfterMs - age);
+}
+
+/** What ended before the cluster was made was about one of the same name before it. */
+function isOfThis(operation: KubeObject, { metadata }: KubeObject): boolean {
+  const finished = textAt(operation, 'status', 'finished');
+  if (!isOver(operation) || finished === undefined) return true;
+  return Date.parse(finished) >= Date.parse(metadata.creationTimestamp ?? '');
 }
 
 /** Named by the cluster's uid: made twice it is the same one. */
