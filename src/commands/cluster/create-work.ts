@@ -1,5 +1,6 @@
 // Makes a cluster in a management cluster: for `bke cluster create`, and for `bke init` with a cluster.yaml.
 import { renderCluster } from '../../cluster/render/cluster.ts';
+import { sshSecretName } from '../../cluster/render/names.ts';
 import type { ClusterConfig } from '../../config/cluster/config.ts';
 import { readNamedFiles } from '../../config/cluster/named-files.ts';
 import type { SshTarget } from '../../host/ssh/target.ts';
@@ -55,7 +56,7 @@ async function make(context: CommandContext, client: KubeClient, wanted: Wanted)
   const existing = await readExisting(client, config);
   refuseConflicts(config, existing, where);
   const known = await checkedHosts(context, wanted, existing);
-  const objects = await resourcesOf(loaded, known, images);
+  const objects = (await resourcesOf(loaded, known, images)).filter((object) => !isDropped(object, config, existing));
   await refuseOtherShape(client, existing, objects);
   const pending = await pendingOf(client, objects, fieldManager);
   if (pending.length === 0 && isComplete(existing)) {
@@ -86,7 +87,8 @@ async function checkedHosts(
     return target === undefined || inUse(host.name) ? [] : [{ host, target }];
   });
   const there = keysOfHosts([...existing.hosts.values()].filter(({ metadata }) => inUse(metadata.name)));
-  if (fresh.length === 0) return withHostKeys(config, there);
+  const asked = withChecks(config, options.ignoredChecks);
+  if (fresh.length === 0) return withHostKeys(asked, there);
   const targets = await askForNewKeys(
     context,
     fresh.map(({ target }) => target),
@@ -106,7 +108,13 @@ async function checkedHosts(
     hosts.map(({ target }): SshTarget => target),
     accepted,
   );
-  return withHostKeys(withChecks(config, options.ignoredChecks), new Map([...there, ...found]));
+  return withHostKeys(asked, new Map([...there, ...found]));
+}
+
+/** With `ssh.retain: false` the login goes when the agent is up: it is not to come back. */
+function isDropped({ kind, metadata }: KubeObject, { hosts }: ClusterConfig, existing: Existing): boolean {
+  const host = hosts.find(({ name }) => sshSecretName(name) === metadata.name);
+  return kind === 'Secret' && host?.ssh.retain === false && isInUse(existing.hosts.get(host.name));
 }
 
 /** What is left out here is left out by the controller, which checks again. */
