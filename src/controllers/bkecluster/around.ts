@@ -1,6 +1,6 @@
 // What is around a cluster: its control plane, deployments, machines, hosts and their commands; watched, and looked up from what was seen.
 import type { KubeObject } from '../../kube/client.ts';
-import { fieldAt, textAt } from '../../kube/fields.ts';
+import { textAt } from '../../kube/fields.ts';
 import { commandKind, hostKind, type HostName, keyText, objectName } from '../bkehost/host.ts';
 import { hostAnnotations } from '../bkemachine/marks.ts';
 import {
@@ -96,18 +96,6 @@ export class Around {
 
   hosts(): readonly KubeObject[] {
     return this.#hosts.items();
-  }
-
-  /** Prepared for the cluster, and of no machine yet. */
-  preparedFor({ namespace, name }: HostName): KubeObject[] {
-    return this.#hosts
-      .items()
-      .filter(
-        (host) =>
-          host.metadata.namespace === namespace &&
-          host.metadata.annotations?.[hostAnnotations.preparedFor] === name &&
-          fieldAt(host, 'spec', 'consumerRef') === undefined,
-      );
   }
 
   #tellCluster(namespace: string | undefined, cluster: string | undefined): void {

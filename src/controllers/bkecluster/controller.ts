@@ -3,6 +3,7 @@ import type { KubeClient, KubeObject } from '../../kube/client.ts';
 import { fieldAt, listAt, numberAt, textAt } from '../../kube/fields.ts';
 import { isClusterPaused } from '../bkehost/around.ts';
 import { type HostName, isPaused, nameOf, objectName, viewOf } from '../bkehost/host.ts';
+import { failureReasons } from '../bkemachine/conditions.ts';
 import { bkeClusterKind, clusterNameOf, isInitialized, keyIn } from '../cluster-objects.ts';
 import { no, unknown, type Verdict, yes } from '../conditions.ts';
 import type { Controller, ControllerContext, ReconcileResult, ReconcileScope } from '../controller.ts';
@@ -20,7 +21,7 @@ import { type Members, membersOf } from './members.ts';
 import { missingOf, stateOf } from './state.ts';
 import { writeClusterStatus } from './status.ts';
 
-export type ClusterClient = Pick<KubeClient, 'get' | 'apply' | 'patch'>;
+export type ClusterClient = Pick<KubeClient, 'get' | 'list' | 'apply' | 'patch'>;
 
 const concurrency = 8;
 const defaultPort = 6443;
@@ -67,6 +68,8 @@ interface Ground {
   readonly provisioned: boolean;
   readonly endpoint: Verdict;
   readonly firstHost: Verdict;
+  /** Name of the first control plane's host, while it is prepared. */
+  readonly host?: string;
   readonly waitMs?: number | undefined;
 }
 
@@ -102,12 +105,11 @@ class ClusterReconciler {
     const health = await this.#health(ground.object, cluster, members);
     const installed = await this.#installed(ground, members);
     const deleting = cluster.metadata.deletionTimestamp !== undefined;
-    const waits = ground.provisioned ? members.waits : { message: firstWait(ground).message };
     const state = stateOf({
       ...members,
+      ...groundTrouble(ground),
       deleting,
       installed: isMarked(installed, clusterAnnotations.installed),
-      waits,
       health: health?.trouble,
       before: textAt(object, 'status', 'state', 'name'),
     });
@@ -157,7 +159,7 @@ class ClusterReconciler {
     if (choice.host === undefined) return { ...base, firstHost: choice.why, waitMs: hostPollMs };
     const { verdict, waitMs } = await prepareFirst(choice.host, first, ahead);
     await prepareOthers(pools, ahead);
-    return this.#begun({ ...base, firstHost: verdict, waitMs });
+    return this.#begun({ ...base, firstHost: verdict, host: choice.host.metadata.name, waitMs });
   }
 
   /** Noted where all of it is there: it stays so. */
@@ -173,6 +175,7 @@ class ClusterReconciler {
     cluster: KubeObject,
     { host, single }: { readonly host: KubeObject | undefined; readonly single: boolean },
   ): Promise<{ readonly object: KubeObject; readonly endpoint: Verdict }> {
+    if (textAt(object, 'spec', 'loadBalancer') === 'keepalived') return { object, endpoint: noKeepalived };
     const known = endpointIn(object);
     if (known !== undefined) return { object, endpoint: yes('EndpointKnown', known) };
     const address = endpointOf(cluster, single ? host : undefined);
@@ -339,6 +342,12 @@ const noControlPlane = no(
   'there is no KubeadmControlPlane with a version and a BKEMachineTemplate yet',
 );
 
+/** Nobody would answer at the address. */
+const noKeepalived = no(
+  'LoadBalancerUnsupported',
+  'this bke does not run keepalived yet: put a load balancer of your own in front (loadBalancer: external), or take one control plane without',
+);
+
 /** host:port */
 function endpointIn(object: KubeObject): string | undefined {
   const host = textAt(object, 'spec', 'controlPlaneEndpoint', 'host');
@@ -355,6 +364,14 @@ function endpointOf(cluster: KubeObject, host: KubeObject | undefined): object |
 
 function firstWait({ endpoint, firstHost }: Ground): Verdict {
   return endpoint.status === 'True' ? firstHost : firstHost.status === 'True' ? endpoint : firstHost;
+}
+
+/** Before there is a ground, machines have nothing to tell. */
+function groundTrouble(ground: Ground): Partial<Pick<Members, 'failed' | 'waits'>> {
+  if (ground.provisioned) return {};
+  const { reason, message } = firstWait(ground);
+  const trouble = { host: ground.host, message };
+  return failureReasons.has(reason) ? { failed: [trouble], waits: trouble } : { waits: trouble };
 }
 
 function readyOf(ground: Ground): Verdict {

@@ -1,6 +1,7 @@
 // A BKECluster that is deleted: its machines go first, then hosts that were prepared for it and never used are cleaned.
 import type { KubeClient, KubeObject } from '../../kube/client.ts';
-import { hostKey, type HostName, keyText, objectName } from '../bkehost/host.ts';
+import { fieldAt } from '../../kube/fields.ts';
+import { hostKey, hostKind, type HostName, keyText, objectName } from '../bkehost/host.ts';
 import { failureText } from '../bkemachine/conditions.ts';
 import { hostAnnotations } from '../bkemachine/marks.ts';
 import { timeText } from '../conditions.ts';
@@ -12,7 +13,7 @@ import { clusterAnnotations, fieldManager } from './marks.ts';
 import type { Trouble } from './state.ts';
 
 export interface LeavingOptions {
-  readonly client: Pick<KubeClient, 'get' | 'patch'>;
+  readonly client: Pick<KubeClient, 'get' | 'list' | 'patch'>;
   readonly around: Around;
   readonly now: () => Date;
   readonly giving: (host: HostName) => Giving;
@@ -36,7 +37,7 @@ export async function leaveCluster(bkeCluster: KubeObject, cluster: HostName, op
   const forced = bkeCluster.metadata.annotations?.[clusterAnnotations.forceRelease] === 'true';
   const failed: Trouble[] = [];
   const busy: string[] = [];
-  for (const host of around.preparedFor(cluster)) {
+  for (const host of await preparedHosts(cluster, options)) {
     const trouble = forced ? await quarantine(host, options) : await clean(host, options);
     if (trouble === 'busy') busy.push(host.metadata.name);
     else if (trouble !== undefined) failed.push(trouble);
@@ -44,6 +45,16 @@ export async function leaveCluster(bkeCluster: KubeObject, cluster: HostName, op
   if (busy.length === 0 && failed.length === 0) return { done: true, failed };
   const message = `hosts that were prepared for it are cleaned: ${busy.join(', ')}`;
   return { done: false, failed, ...(busy.length === 0 ? {} : { waits: { message, host: busy[0] } }) };
+}
+
+/** Prepared for the cluster, and of no machine. Asked of the cluster itself: one that was not seen yet would never be cleaned. */
+async function preparedHosts({ namespace, name }: HostName, { client }: LeavingOptions): Promise<KubeObject[]> {
+  const { items } = await client.list(hostKind, { namespace });
+  return items.filter(
+    (host) =>
+      host.metadata.annotations?.[hostAnnotations.preparedFor] === name &&
+      fieldAt(host, 'spec', 'consumerRef') === undefined,
+  );
 }
 
 /** @returns undefined: it is clean */

@@ -72,6 +72,7 @@ beforeEach(() => {
   management.put(bkeClusterObject({ cni: 'flannel', controlPlaneEndpoint: endpoint }));
   const client: Parameters<typeof bkeClusterController>[0] = {
     get: (key) => management.get(key),
+    list: (kind, options) => management.list(kind, options),
     patch: (key, patch) => management.patch(key, patch),
     apply: async (object, options) => {
       applied.push(object);
@@ -138,6 +139,25 @@ describe('a cluster that comes', () => {
     management.put(bkeClusterObject({ cni: 'flannel' }), controlPlane(3));
     await reconcile();
     expect(conditionOf(await bkeCluster(), 'EndpointKnown')?.reason).toBe('EndpointNeeded');
+  });
+
+  it('has failed where its first host has, with the host in the state', async () => {
+    await reconcile();
+    await endCommand(management, 'cp1', 'Failed');
+    await reconcile();
+    expect(await state()).toBe('InstallFailed InstallFailed');
+    expect(fieldAt(await bkeCluster(), 'status', 'state')).toMatchObject({
+      host: 'cp1',
+      message: 'cp1, step check: BKE_PULL_FAILED: no such image\nLoad it.',
+    });
+  });
+
+  it('does not begin with a load balancer that nobody would run', async () => {
+    management.put(bkeClusterObject({ cni: 'flannel', controlPlaneEndpoint: endpoint, loadBalancer: 'keepalived' }));
+    await reconcile();
+    await endCommand(management, 'cp0', 'Done');
+    await reconcile();
+    expect(conditionOf(await bkeCluster(), 'Ready')?.reason).toBe('LoadBalancerUnsupported');
   });
 
   it('has no command written to a host that a machine has claimed meanwhile', async () => {
