@@ -20,6 +20,7 @@ import {
   outdated,
 } from './operations.ts';
 import { type Advance, advance } from './progress.ts';
+import { stored } from './reports.ts';
 import { withEvents } from './ring.ts';
 import { type ClusterName, type KindName, kinds, type World, worldOf } from './world.ts';
 
@@ -167,7 +168,7 @@ class OperationReconciler {
     const now = this.#now();
     const { action, target: words, phases } = createFrame(target);
     const result: Advance = {
-      status: { phase: 'Failed', started: now.toISOString(), finished: now.toISOString(), error: storedError(error) },
+      status: { phase: 'Failed', started: now.toISOString(), finished: now.toISOString(), error: stored(error) },
       events: [
         { type: 'operation.started', action, target: words, hosts: [], dryRun: false, phases },
         { type: 'operation.finished', outcome: 'failed', changed: false, hosts: [], error, next: [], durationMs: 0 },
@@ -224,12 +225,4 @@ function present(text: string | undefined): string[] {
 function clusterOf(key: string): ClusterName {
   const slash = key.indexOf('/');
   return { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
-}
-
-function storedError({
-  code,
-  message,
-  hint,
-}: ReturnType<typeof toErrorReport>): NonNullable<BKEOperationStatus['error']> {
-  return { code, message, ...(hint === undefined ? {} : { hint }) };
 }

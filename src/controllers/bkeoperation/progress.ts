@@ -1,9 +1,9 @@
 // How an operation gets on: out of what it told so far and what is so now, what is to be told and written. Pure, and of its status alone, so that another controller goes on with it.
-import type { EventBody, HostState, OperationAction, StepPlace } from '../../api/events.ts';
+import type { EventBody, OperationAction, StepPlace } from '../../api/events.ts';
 import type { BKEOperationStatus } from '../../api/kinds/bke-operation.ts';
-import { errorTable } from '../../lib/error-table.ts';
 import { BkeError, type ErrorReport, toErrorReport } from '../../lib/errors.ts';
 import { formatDuration } from '../../lib/duration.ts';
+import { bounded, cancelledReport, defined, hostState, report, stored } from './reports.ts';
 
 /** What a step looks like now. */
 export type Look =
@@ -292,48 +292,4 @@ function stateIn({ steps }: Chain, entry: HostEntry, phase: string): 'none' | 'o
   const at = steps.findIndex(({ step }) => step === entry.step);
   if (at > last) return 'through';
   return entry.state === 'Failed' ? 'failed' : 'open';
-}
-
-function hostState({ state, phase, step, changed, error }: HostEntry, host: string | undefined): HostState {
-  const words = {
-    Running: 'stopped',
-    Done: 'done',
-    Failed: 'failed',
-    Stopped: 'stopped',
-    Untouched: 'untouched',
-  } as const;
-  return {
-    ...defined({ host, phase, step }),
-    state: words[state],
-    changed: changed === true,
-    ...(error === undefined ? {} : { error: report(error) }),
-  };
-}
-
-type StoredError = NonNullable<BKEOperationStatus['error']>;
-
-/** A code that this release does not have came from another one. */
-export function report({ code, message, hint, host }: StoredError): ErrorReport {
-  const known = Object.keys(errorTable).find((name): name is keyof typeof errorTable => name === code);
-  return { code: known ?? 'BKE_COMMAND_FAILED', message, ...defined({ hint, host }) };
-}
-
-function stored({ code, message, hint, host }: ErrorReport): StoredError {
-  return { code, message, ...defined({ hint, host }) };
-}
-
-function bounded({ code, message, hint, host }: ErrorReport): ErrorReport {
-  return { code, message: message.slice(0, 1500), ...defined({ hint: hint?.slice(0, 1000), host }) };
-}
-
-function cancelledReport(): StoredError {
-  return stored(toErrorReport(new BkeError('BKE_CANCELLED', 'stopped before it was done')));
-}
-
-/** Without the fields that are undefined. */
-function defined<Fields extends object>(fields: Fields): { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> } {
-  // oxlint-disable-next-line no-unsafe-type-assertion -- the types of what is left are those it had
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
-    [Name in keyof Fields]?: Exclude<Fields[Name], undefined>;
-  };
 }

@@ -38,12 +38,20 @@ export async function installManagement(client: KubeClient): Promise<void> {
   await reconcileCertificates(client, { now: new Date(), warn: () => undefined });
 }
 
-/** Of Cluster API no more than what a Cluster is. */
+/** Of Cluster API no more than what a cluster is made of and controllers watch; nobody answers for its webhooks. */
+const needed = ['clusters', 'machines', 'machinedeployments', 'kubeadmcontrolplanes', 'kubeadmconfigtemplates'];
+
 export async function installOwn(client: KubeClient): Promise<void> {
-  const core = parseManifests(await readFile(await clusterApiComponents('cluster-api-core', {}), 'utf8'));
-  const clusters = core.filter(({ metadata }) => metadata.name === 'clusters.cluster.x-k8s.io');
+  const names = ['cluster-api-core', 'cluster-api-bootstrap-kubeadm', 'cluster-api-control-plane-kubeadm'] as const;
+  const files = await Promise.all(names.map(async (name) => readFile(await clusterApiComponents(name, {}), 'utf8')));
+  const theirs = files
+    .flatMap((text) => parseManifests(text))
+    .filter(
+      ({ kind, metadata }) =>
+        kind === 'CustomResourceDefinition' && needed.includes(metadata.name.split('.', 1)[0] ?? ''),
+    );
   const own = (await ownManifests()).flatMap((text) => parseManifests(text));
-  await applyObjects(client, [...own, ...clusters]);
+  await applyObjects(client, [...own, ...theirs]);
 }
 
 function ownManifests(): Promise<string[]> {

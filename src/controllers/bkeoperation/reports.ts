@@ -1,0 +1,53 @@
+// Errors and ends of hosts, between the status of an operation and its events.
+import type { HostState } from '../../api/events.ts';
+import type { BKEOperationStatus } from '../../api/kinds/bke-operation.ts';
+import { errorTable } from '../../lib/error-table.ts';
+import { BkeError, type ErrorReport, toErrorReport } from '../../lib/errors.ts';
+
+type HostEntry = NonNullable<BKEOperationStatus['hosts']>[number];
+
+export function hostState({ state, phase, step, changed, error }: HostEntry, host: string | undefined): HostState {
+  const words = {
+    Running: 'stopped',
+    Done: 'done',
+    Failed: 'failed',
+    Stopped: 'stopped',
+    Untouched: 'untouched',
+  } as const;
+  return {
+    ...defined({ host, phase, step }),
+    state: words[state],
+    changed: changed === true,
+    ...(error === undefined ? {} : { error: report(error) }),
+  };
+}
+
+type StoredError = NonNullable<BKEOperationStatus['error']>;
+
+/** A code that this release does not have came from another one. */
+export function report({ code, message, hint, host }: StoredError): ErrorReport {
+  const known = Object.keys(errorTable).find((name): name is keyof typeof errorTable => name === code);
+  return { code: known ?? 'BKE_COMMAND_FAILED', message, ...defined({ hint, host }) };
+}
+
+export function stored({ code, message, hint, host }: ErrorReport): StoredError {
+  return { code, message, ...defined({ hint, host }) };
+}
+
+export function bounded({ code, message, hint, host }: ErrorReport): ErrorReport {
+  return { code, message: message.slice(0, 1500), ...defined({ hint: hint?.slice(0, 1000), host }) };
+}
+
+export function cancelledReport(): StoredError {
+  return stored(toErrorReport(new BkeError('BKE_CANCELLED', 'stopped before it was done')));
+}
+
+/** Without the fields that are undefined. */
+export function defined<Fields extends object>(
+  fields: Fields,
+): { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> } {
+  // oxlint-disable-next-line no-unsafe-type-assertion -- the types of what is left are those it had
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
+    [Name in keyof Fields]?: Exclude<Fields[Name], undefined>;
+  };
+}

@@ -1,0 +1,134 @@
+// `bke cluster create` as a user runs it: a real sshd, a real API server, and the controller of operations. Nobody brings the host up.
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { networkInterfaces, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { bkeOperationController } from '../../../src/controllers/bkeoperation/controller.ts';
+import { kinds } from '../../../src/controllers/bkeoperation/world.ts';
+import { createManager } from '../../../src/controllers/manager.ts';
+import { createMetrics } from '../../../src/controllers/metrics.ts';
+import type { KubeObject } from '../../../src/kube/client.ts';
+import { fieldAt, listAt, textAt } from '../../../src/kube/fields.ts';
+import { checkNames } from '../../../src/lib/check-names.ts';
+import { releaseObject } from '../../../src/tasks/cluster-api/release-object.ts';
+import { runCli } from '../../fakes/cli.ts';
+import { catalogue } from '../../fakes/fleet.ts';
+import { silentLog } from '../../fakes/log.ts';
+import { until } from '../controllers/controller-process.ts';
+import { installOwn } from '../controllers/management.ts';
+import { startApiServer, type TestApiServer } from '../kube/api-server.ts';
+import { TestSshd } from '../ssh/sshd.ts';
+
+const namespace = 'bke';
+const stop = new AbortController();
+/** A cluster.yaml takes no loopback address. */
+const address = Object.values(networkInterfaces())
+  .flatMap((found) => found ?? [])
+  .find(({ family, internal }) => family === 'IPv4' && !internal)?.address;
+let folder: string;
+let server: TestApiServer;
+let sshd: TestSshd;
+let running: Promise<void>;
+
+beforeAll(async () => {
+  if (address === undefined) throw new Error('this machine has no address but loopback: add one to any link');
+  folder = await mkdtemp(join(tmpdir(), 'bke-create-'));
+  sshd = await TestSshd.start({ config: [`ListenAddress ${address}`] });
+  server = await startApiServer();
+  await installOwn(server.client);
+  await server.client.create(releaseObject(catalogue));
+  const metrics = createMetrics();
+  const context = { events: { record: async () => undefined }, metrics, now: () => new Date(), namespace: undefined };
+  const manager = createManager({
+    client: server.client,
+    controllers: [bkeOperationController(server.client, context)],
+    lease: { namespace: 'bke-system', name: 'bke-controller-manager', identity: 'test' },
+    metrics,
+    log: silentLog,
+  });
+  running = manager.run(stop.signal);
+});
+afterAll(async () => {
+  stop.abort();
+  await running;
+  await server?.stop();
+  await sshd?.[Symbol.asyncDispose]();
+  await rm(folder, { recursive: true });
+});
+
+async function clusterFile(ssh: string): Promise<string> {
+  const path = join(folder, 'cluster.yaml');
+  const text = `apiVersion: bke.io/v1alpha1
+kind: Cluster
+metadata: {name: prod}
+spec:
+  kubernetesVersion: v1.36.3
+  network: {podCIDR: 172.28.0.0/16, serviceCIDR: 172.29.0.0/16}
+  settings: {ignoreChecks: [${checkNames.join(', ')}]}
+  hosts:
+    - {name: cp1, address: ${address}, roles: [control-plane], ssh: {port: ${sshd.port}, ${ssh}}}
+`;
+  await writeFile(path, text, { mode: 0o600 });
+  return path;
+}
+
+const bke = (...words: string[]) =>
+  runCli([...words, '--kubeconfig', server.kubeconfig], {
+    env: { HOME: folder },
+    operationsDirectory: join(folder, 'operations'),
+  });
+
+const operations = async (): Promise<readonly KubeObject[]> =>
+  (await server.client.list(kinds.operation, { namespace })).items;
+
+it('refuses a host that only an SSH agent can log in to, before anything is asked', async () => {
+  const path = await clusterFile('agent: true');
+  const { code, stderr } = await bke('cluster', 'create', '-f', path, '--yes');
+  expect(code).toBe(3);
+  expect(stderr).toContain('error[BKE_SSH_AGENT_ONLY]');
+  expect(stderr).toContain('cp1: ssh.agent');
+});
+
+it('lists what it would make, and makes nothing', async () => {
+  const path = await clusterFile(`privateKeyFile: ${join(sshd.directory, 'root')}`);
+  const { code, stdout, stderr } = await bke('cluster', 'create', '-f', path, '--dry-run', '--accept-new-host-keys');
+  expect(code, stderr).toBe(0);
+  for (const what of ['Secret cp1-ssh', 'BKEHost cp1', 'Cluster prod', 'KubeadmControlPlane prod-control-plane'])
+    expect(stdout + stderr).toContain(`+ create ${what}`);
+  expect(await server.client.get({ ...kinds.cluster, namespace, name: 'prod' })).toBeUndefined();
+  expect(await operations()).toEqual([]);
+});
+
+it('writes the cluster with the keys of its hosts, watches its operation, and goes on after a cancel', async () => {
+  const path = await clusterFile(`privateKeyFile: ${join(sshd.directory, 'root')}`);
+  const making = bke('cluster', 'create', '-f', path, '--yes', '--progress', 'plain');
+  await until('the host is waited for', 60_000, async () => {
+    const [operation] = await operations();
+    return listAt(operation, 'status', 'hosts').some((host) => fieldAt(host, 'name') === 'cp1');
+  });
+  const [operation] = await operations();
+  const id = operation?.metadata.name ?? '';
+  const host = await server.client.get({ ...kinds.host, namespace, name: 'cp1' });
+  expect(listAt(host, 'spec', 'ssh', 'hostKeys')).toEqual([expect.stringMatching(/^SHA256:/)]);
+  const secret = await server.client.get({ apiVersion: 'v1', kind: 'Secret', namespace, name: 'cp1-ssh' });
+  expect(Buffer.from(textAt(secret, 'data', 'ssh-privatekey') ?? '', 'base64').toString()).toContain('PRIVATE KEY');
+  const second = await bke('cluster', 'create', '-f', path, '--yes');
+  expect(second.code).toBe(7);
+  expect(second.stderr).toContain(`bke operation attach ${id}`);
+  expect((await bke('operation', 'cancel', id)).code).toBe(0);
+  const made = await making;
+  expect(made.code, made.stderr).toBe(130);
+  expect(made.stderr).toContain('cp1: agent and checks: waiting');
+  expect(made.stderr).not.toContain('PRIVATE KEY');
+  const again = bke('cluster', 'create', '-f', path, '--yes', '--progress', 'plain');
+  await until('another operation runs', 60_000, async () => (await operations()).length === 2);
+  const next = (await operations()).find(({ metadata }) => metadata.name !== id)?.metadata.name ?? '';
+  await until('it is carried out', 20_000, async () => {
+    const found = await server.client.get({ ...kinds.operation, namespace, name: next });
+    return textAt(found, 'status', 'phase') === 'Running';
+  });
+  const cluster = await server.client.get({ ...kinds.cluster, namespace, name: 'prod' });
+  expect(fieldAt(cluster, 'spec', 'paused')).toBeUndefined();
+  expect((await bke('operation', 'cancel', next)).code).toBe(0);
+  expect((await again).code).toBe(130);
+}, 180_000);
