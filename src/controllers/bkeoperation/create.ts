@@ -2,6 +2,7 @@
 import type { BKEOperationStatus } from '../../api/kinds/bke-operation.ts';
 import { fieldAt, listAt, textAt } from '../../kube/fields.ts';
 import { firstLine, holds, troubleOf } from './causes.ts';
+import { siteError } from './host-errors.ts';
 import { type Around, describeCommand, hostSteps, isNode } from './host-steps.ts';
 import type { Chain, Look, LookedStep, OperationFrame } from './progress.ts';
 import type { World } from './world.ts';
@@ -72,7 +73,7 @@ function clusterSteps(around: Around, someFailed: boolean): LookedStep[] {
     step('infrastructure', 'infrastructure', {
       title: 'infrastructure',
       timeoutMs: limits.infrastructure,
-      look: held(infrastructureLook(world), noControlPlane),
+      look: held(infrastructureLook(around), noControlPlane),
     }),
     step('control-plane', 'control-plane', {
       title: 'API server',
@@ -102,13 +103,14 @@ function resourcesLook({ cluster, bkeCluster, nodes }: World): Look {
   return { state: 'waiting', for: 'the resources of the cluster', cause: `not there yet: ${missing.join(', ')}` };
 }
 
-function infrastructureLook(world: World): Look {
+function infrastructureLook({ world, now }: Around): Look {
   if (fieldAt(world.bkeCluster, 'status', 'initialization', 'provisioned') === true) return { state: 'done' };
   return {
     state: 'waiting',
     for: 'the infrastructure of the cluster',
     cause: troubleOf(world.bkeCluster) ?? 'no host of the control plane is prepared yet',
     next: describeCommand({ world }),
+    ...siteError(world.bkeCluster, 'FirstHostPrepared', now),
   };
 }
 

@@ -42,10 +42,10 @@ export function commandError(
 /** What no agent can do anything about: the site lacks something, or the machine asks for what bke does not do. */
 const siteReasons: ReadonlySet<string> = new Set(['ArtifactsMissing', 'SiteUnknown', 'FormatUnsupported']);
 
-export function machineError(bkeMachine: KubeObject, now: Date): { error?: ErrorReport } {
-  const found = conditionOf(bkeMachine, 'Prepared');
-  if (found === undefined || !siteReasons.has(found.reason)) return {};
-  if (!isOld(sinceOf(bkeMachine, 'Prepared'), now)) return {};
+export function siteError(object: KubeObject | undefined, type: string, now: Date): { error?: ErrorReport } {
+  const found = conditionOf(object, type);
+  if (object === undefined || found === undefined || !siteReasons.has(found.reason)) return {};
+  if (!isOld(sinceOf(object, type), now)) return {};
   const code = found.reason === 'ArtifactsMissing' ? 'BKE_ARTIFACT_MISSING' : 'BKE_SITE_UNKNOWN';
   return { error: errorInMessage(found.message) ?? { code, message: found.message } };
 }

@@ -2,7 +2,7 @@
 import { conditionOf, conditionWords } from '../../kube/conditions.ts';
 import { fieldAt, textAt } from '../../kube/fields.ts';
 import { type CommandStep, commandSteps, firstLine, holds, troubleOf, workOf } from './causes.ts';
-import { commandError, hostError, machineError } from './host-errors.ts';
+import { commandError, hostError, siteError } from './host-errors.ts';
 import type { Look, LookedStep } from './progress.ts';
 import type { NodeView, World } from './world.ts';
 
@@ -51,15 +51,17 @@ function agentLook({ name, host }: NodeView, { now }: Around): Look {
   return { ...waiting, cause: firstLine(conditionWords(available)), ...(error === undefined ? {} : { error }) };
 }
 
+/** Hosts are prepared before machines take them (docs/adr/0013-hosts-before-machines.md), but not those that nobody will take. */
 function prepareLook(node: NodeView, around: Around): Look {
   const { name, bkeMachine, machine, command } = node;
   if (isNode(node) || holds(bkeMachine, 'Prepared')) return { state: 'done' };
-  if (bkeMachine === undefined) return unclaimedLook(node, around);
   const steps = commandSteps(command);
   const own = steps.filter(({ task }) => task !== joinTask && task !== 'reset');
+  if (own.length > 0 && own.every(({ state }) => state === 'Done')) return { state: 'done' };
+  if (bkeMachine === undefined && own.length === 0) return unclaimedLook(node, around);
   const otherwise = troubleOf(bkeMachine) ?? troubleOf(machine) ?? 'its command is not written yet';
   const look = atWork(node, around, { for: `${name} to be prepared`, steps, own, otherwise });
-  return { ...machineError(bkeMachine, around.now), ...look };
+  return { ...siteError(bkeMachine, 'Prepared', around.now), ...look };
 }
 
 interface Work {
@@ -116,14 +118,14 @@ function isPoolFull({ nodes, controlPlane, deployments }: World, pool: NodeView[
 }
 
 function joinLook(node: NodeView, around: Around): Look {
-  const { name, command, bkeMachine, machine, pool } = node;
-  const isSpare = bkeMachine === undefined && isPoolFull(around.world, pool);
-  if (isNode(node) || isSpare) return { state: 'done' };
-  const steps = commandSteps(command);
-  const own = steps.filter(({ task }) => task === joinTask);
+  const { name, command, bkeMachine, machine } = node;
+  if (isNode(node)) return { state: 'done' };
+  if (bkeMachine === undefined) return unclaimedLook(node, around);
+  const steps = commandSteps(command).filter(({ task }) => task !== 'reset');
   const otherwise = troubleOf(machine) ?? troubleOf(bkeMachine) ?? 'it was prepared';
-  const look = atWork(node, around, { for: `${name} to become a node`, steps, own, otherwise });
-  return { ...look, blocked: around.noControlPlane && own.length === 0 };
+  const look = atWork(node, around, { for: `${name} to become a node`, steps, own: steps, otherwise });
+  const isAtIt = steps.some(({ task }) => task === joinTask);
+  return { ...look, blocked: around.noControlPlane && !isAtIt };
 }
 
 export function isNode({ machine }: NodeView): boolean {

@@ -247,6 +247,25 @@ it('gives up a step at its bound, with what it waited for last', () => {
   );
 });
 
+it('tells of hosts that are prepared before machines take them', () => {
+  const site = new Site();
+  resources(site);
+  site.host('w1', 'workers', available);
+  const steps = (state: string) => [{ id: 'a', task: 'node/images', state, message: 'pull pause' }];
+  const command = (state: string) => ({
+    spec: { commandID: 'c', steps: steps(state) },
+    status: { commandID: 'c', steps: steps(state) },
+  });
+  site.put('command', 'w1', command('Running'));
+  expect(site.told(1)).toContain('waiting w1 node/prepare: w1 to be prepared: step 1 of 1, node/images: pull pause');
+  site.put('command', 'w1', command('Done'));
+  expect(site.told(20)).toEqual([
+    'step.finished w1 node/prepare',
+    'step.started w1 node/join',
+    'waiting w1 node/join: a machine that takes w1: none was made yet',
+  ]);
+});
+
 it('tells what the site lacks, in the words of the machine that asks for it', () => {
   const site = new Site();
   resources(site);
