@@ -2,6 +2,7 @@
 // while that one comes up. What a machine adds (its providerID) is little then.
 import type { KubeClient, KubeObject } from '../../kube/client.ts';
 import { fieldAt, numberAt, textAt } from '../../kube/fields.ts';
+import { BkeError } from '../../lib/errors.ts';
 import { isMapping } from '../../lib/is-mapping.ts';
 import { hostKey, type HostName, objectName, viewOf } from '../bkehost/host.ts';
 import { chooseHost, chooseHosts, type Wanted } from '../bkemachine/choose.ts';
@@ -100,8 +101,17 @@ export async function prepareOthers(pools: readonly Pool[], options: AheadOption
       const order = orderFor(host, pool, options);
       if ('status' in order) continue;
       const seen = progressOf(options.around.commandOf(objectName(host)), order);
-      if (seen.state === 'absent' || seen.state === 'failed') await prepare(host, order, options);
+      if (seen.state === 'absent' || seen.state === 'failed') await tryToPrepare(host, order, options);
     }
+  }
+}
+
+/** One host that cannot be told anything holds nobody else up. */
+async function tryToPrepare(host: KubeObject, order: Order, options: AheadOptions): Promise<void> {
+  try {
+    await prepare(host, order, options);
+  } catch (thrown) {
+    if (!(thrown instanceof BkeError)) throw thrown;
   }
 }
 
