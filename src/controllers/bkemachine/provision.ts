@@ -6,7 +6,7 @@ import type { HostView } from '../bkehost/host.ts';
 import { isControlPlane, isInitialized } from '../cluster-objects.ts';
 import { no, type Verdict, yes } from '../conditions.ts';
 import { bootstrapOrder } from '../host-command/bootstrap.ts';
-import { contentOf, type Order } from '../host-command/command-id.ts';
+import { contentOf, type Order, readCommandID } from '../host-command/command-id.ts';
 import { commandKeyOf, fulfil, type Giving } from '../host-command/give.ts';
 import { afterAhead, type PrepareInput, prepareOrder } from '../host-command/prepare.ts';
 import { progressOf } from '../host-command/progress.ts';
@@ -38,6 +38,8 @@ export interface Provisioned {
 }
 
 export async function provision(given: Provisioning): Promise<Provisioned> {
+  // From here on there is no way back to preparing, whatever settings or releases say by now: it may be a node already.
+  if (given.prepared !== undefined && (await hasBegun(given))) return bootstrap(given, given.prepared);
   const input = inputOf(given);
   const order = 'status' in input ? input : await wantedOrder(given, input);
   if ('status' in order) return { parts: { Prepared: order }, prepared: given.prepared, bootstrapped: false };
@@ -53,6 +55,11 @@ const words = {
   prepare: { running: 'Preparing', failed: 'PrepareFailed', done: 'Prepared' },
   bootstrap: { running: 'Bootstrapping', failed: 'BootstrapFailed', done: 'Bootstrapped' },
 } as const;
+
+async function hasBegun({ client, host }: Provisioning): Promise<boolean> {
+  const command = await client.get(commandKeyOf(host));
+  return readCommandID(textAt(command, 'spec', 'commandID') ?? '')?.purpose === 'bootstrap';
+}
 
 type Input = Omit<PrepareInput, 'site' | 'catalogues'>;
 

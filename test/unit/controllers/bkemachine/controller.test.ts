@@ -174,6 +174,17 @@ describe('a machine that comes', () => {
     expect(fieldAt(step, 'parameters', 'metadata')).toMatchObject({ hostname: 'w1', address: '10.0.0.21' });
   });
 
+  it('is not prepared again once it is made a node, whatever settings say by then', async () => {
+    await provision();
+    const before = textAt(await command(), 'spec', 'commandID');
+    cluster.put(bkeClusterObject({ cni: 'flannel', settings: { kubelet: { maxPods: 50 } } }));
+    await reconcile();
+    expect(textAt(await command(), 'spec', 'commandID')).toBe(before);
+    await endCommand(cluster, 'w1', 'Done');
+    await reconcile();
+    expect(await ready()).toBe('True Ready');
+  });
+
   it('is provisioned when the agent says so: the inbox is empty then', async () => {
     await provision();
     expect(await ready()).toBe('False Bootstrapping');
