@@ -56,6 +56,8 @@ export interface Advance {
 
 /** A cause that is new is told, but no chain tells more often: the ring holds 500 events of all hosts. */
 const tellEveryMs = 10_000;
+/** Shorter waits are not worth a line. */
+const quietMs = 2000;
 const longestCause = 500;
 
 /** @param cancelled nothing further is waited for: everything that is not done is told as stopped */
@@ -88,7 +90,7 @@ class Progress {
     if (this.#told.started === undefined) this.#begin(chains);
     const before = new Map((this.#told.hosts ?? []).map((entry) => [entry.name, entry]));
     const hosts = chains.map((chain) => this.#follow(chain, before.get(chain.name), chains));
-    this.#endPhases(chains, hosts, cancelled);
+    this.#endPhases(chains, hosts);
     const status = { ...this.#status(started), hosts };
     const over = cancelled || hosts.every(({ state }) => state === 'Done') || this.#isStuck(chains, hosts);
     if (!over)
@@ -173,7 +175,7 @@ class Progress {
       return { ...rest, state: 'Failed', error: stored(report) };
     }
     const message = `${look.for}: ${cause}`.slice(0, 1024);
-    const due = toldAt === undefined || this.#since(toldAt) >= tellEveryMs;
+    const due = toldAt === undefined ? this.#since(entry.since) >= quietMs : this.#since(toldAt) >= tellEveryMs;
     if (message === entry.message || !due) return entry;
     this.#events.push({
       type: 'step.waiting',
@@ -201,17 +203,16 @@ class Progress {
     );
   }
 
-  /** A phase is over when no chain is in it or comes to it any more. */
-  #endPhases(chains: readonly Chain[], hosts: readonly HostEntry[], cancelled: boolean): void {
+  /** A phase is over when no chain is in it or comes to it any more. @param last nothing comes to any more */
+  #endPhases(chains: readonly Chain[], hosts: readonly HostEntry[], last = false): void {
     for (const [name, phase] of this.#phases) {
       if (phase.state !== 'Running') continue;
       const parts = chains.flatMap((chain, index) => {
         const entry = hosts[index];
         return entry === undefined ? [] : [stateIn(chain, entry, name)];
       });
-      if (!cancelled && parts.includes('open')) continue;
-      const state = parts.includes('failed') ? 'Failed' : parts.includes('open') ? 'Stopped' : 'Done';
-      this.#endPhase(phase, state);
+      if (!last && parts.includes('open')) continue;
+      this.#endPhase(phase, parts.includes('failed') ? 'Failed' : parts.includes('open') ? 'Stopped' : 'Done');
     }
   }
 
@@ -237,7 +238,7 @@ class Progress {
     { started, cancelled }: { readonly started: string; readonly cancelled: boolean },
   ): Advance {
     const ended = hosts.map((entry, index) => this.#stop(entry, chains[index]));
-    for (const phase of this.#phases.values()) if (phase.state === 'Running') this.#endPhase(phase, 'Stopped');
+    this.#endPhases(chains, ended, true);
     const failed = ended.flatMap(({ error }) => error ?? []);
     const outcome = cancelled ? 'cancelled' : failed.length > 0 ? 'failed' : 'done';
     const error = outcome === 'cancelled' ? cancelledReport() : failed[0];

@@ -131,6 +131,8 @@ it('tells nothing twice, and writes nothing where nothing is new', async () => {
   const { site, pass, reconcile, operations } = bench();
   site.put(cluster(), bkeCluster, operation('op-1', '2026-11-30T10:00:00Z'));
   await reconcile();
+  pass(5);
+  await reconcile();
   const before = operations()[0];
   const writes = site.writes.length;
   pass(5);

@@ -2,96 +2,18 @@
 import { expect, it } from 'vitest';
 import type { EventBody } from '../../../../src/api/events.ts';
 import { matchEvent } from '../../../../src/cli/render/match.ts';
-import { bkeOperation, type BKEOperationStatus } from '../../../../src/api/kinds/bke-operation.ts';
-import { createChains, createFrame } from '../../../../src/controllers/bkeoperation/create.ts';
-import { advance } from '../../../../src/controllers/bkeoperation/progress.ts';
+import { plainRenderer } from '../../../../src/cli/render/plain.ts';
+import { ringEvents } from '../../../../src/commands/operation/ring-events.ts';
 import { withEvents } from '../../../../src/controllers/bkeoperation/ring.ts';
-import { type KindName, kinds, worldOf } from '../../../../src/controllers/bkeoperation/world.ts';
-import type { KubeObject } from '../../../../src/kube/client.ts';
-
-const began = Date.parse('2026-11-30T10:00:00.000Z');
-const name = 'prod';
-const clusterLabel = { 'cluster.x-k8s.io/cluster-name': name };
-
-/** A management cluster, and one operation in it that is carried on. */
-class Site {
-  readonly objects = new Map<string, KubeObject>();
-  status: BKEOperationStatus = {};
-
-  put(
-    kind: KindName,
-    object: string,
-    fields: { spec?: object; status?: object; labels?: Record<string, string> },
-  ): void {
-    const { labels = {}, ...rest } = fields;
-    const metadata = { namespace: 'bke', name: object, labels: { ...clusterLabel, ...labels } };
-    this.objects.set(`${kind} ${object}`, { ...kinds[kind], metadata, ...rest });
-  }
-
-  host(host: string, pool: string, available: object): void {
-    const labels = { 'bke.io/cluster': name, 'bke.io/pool': pool };
-    const condition = { type: 'Available', lastTransitionTime: '2026-11-30T10:00:00Z', message: '', ...available };
-    this.put('host', host, { labels, spec: {}, status: { conditions: [condition] } });
-  }
-
-  /** A machine takes the host, and its agent gets a command. */
-  claim(host: string, pool: 'control-plane' | 'workers', steps: readonly object[]): void {
-    const labels: Record<string, string> = pool === 'control-plane' ? { 'cluster.x-k8s.io/control-plane': '' } : {};
-    const machine = `m-${host}`;
-    this.put('host', host, {
-      labels: { 'bke.io/cluster': name, 'bke.io/pool': pool },
-      spec: { consumerRef: { namespace: 'bke', name: machine } },
-    });
-    this.put('bkeMachine', machine, { labels });
-    this.put('machine', machine, { labels, spec: { infrastructureRef: { name: machine } } });
-    const ids = steps.map((step, index) => ({ id: `s${index}`, ...step }));
-    const spec = { commandID: 'c-1', steps: ids.map((step) => ({ id: step.id, task: Reflect.get(step, 'task') })) };
-    this.put('command', host, { spec, status: { commandID: 'c-1', steps: ids } });
-  }
-
-  prepared(host: string): void {
-    this.put('bkeMachine', `m-${host}`, {
-      status: { conditions: [{ type: 'Prepared', status: 'True', reason: 'Prepared' }] },
-    });
-  }
-
-  node(host: string, ready: boolean): void {
-    const machine = `m-${host}`;
-    const conditions = [
-      {
-        type: 'NodeReady',
-        status: ready ? 'True' : 'False',
-        reason: 'NodeNotReady',
-        message: 'cni plugin not initialized',
-      },
-    ];
-    this.put('machine', machine, {
-      spec: { infrastructureRef: { name: machine } },
-      status: { nodeRef: { name: host }, conditions },
-    });
-  }
-
-  /** @returns what is told then */
-  carryOn(seconds: number, cancelled = false): readonly EventBody[] {
-    const now = new Date(began + seconds * 1000);
-    const listed = (kind: KindName) =>
-      [...this.objects].flatMap(([key, object]) => (key.startsWith(`${kind} `) ? [object] : []));
-    const world = worldOf({ namespace: 'bke', name }, listed);
-    const { status, events } = advance(this.status, createChains(world, this.status, now), {
-      frame: createFrame(name),
-      now,
-      cancelled,
-    });
-    this.status = { ...status, events: withEvents(this.status.events ?? [], events, now) };
-    // What is written is what the API server takes.
-    expect(bkeOperation.shape.status.safeParse(this.status).error).toBeUndefined();
-    return events;
-  }
-
-  told(seconds: number, cancelled = false): string[] {
-    return this.carryOn(seconds, cancelled).map(line);
-  }
-}
+import { kinds } from '../../../../src/controllers/bkeoperation/world.ts';
+import {
+  available,
+  began,
+  ClusterSite,
+  clusterName as name,
+  enrolling,
+  resources,
+} from '../../../fakes/cluster-site.ts';
 
 const at = ({ host, step }: { readonly host?: string; readonly step: string }): string =>
   host === undefined ? step : `${host} ${step}`;
@@ -117,15 +39,13 @@ function line(event: EventBody): string {
   );
 }
 
-function resources(site: Site): void {
-  site.put('cluster', name, { spec: { infrastructureRef: { name }, controlPlaneRef: { name: 'prod-cp' } } });
-  site.put('bkeCluster', name, { spec: { cni: 'flannel' } });
-  site.put('controlPlane', 'prod-cp', { spec: { replicas: 1 } });
-  site.put('deployment', 'prod-workers', { spec: { replicas: 1 } });
+class Site extends ClusterSite {
+  /** A wait is told when it is longer than a moment. */
+  told(seconds: number, cancelled = false): string[] {
+    const later = cancelled ? [] : [seconds + 3];
+    return [seconds, ...later].flatMap((at) => this.carryOn(at, cancelled)).map(line);
+  }
 }
-
-const available = { status: 'True', reason: 'Available' };
-const enrolling = { status: 'False', reason: 'Enrolling', message: 'bringing bke to the host' };
 
 it('tells a cluster from its hosts to its health, each thing once', () => {
   const site = new Site();
@@ -141,13 +61,13 @@ it('tells a cluster from its hosts to its health, each thing once', () => {
   expect(site.told(20)).toEqual([
     'step.finished cluster/resources',
     'step.started cluster/infrastructure',
-    'waiting cluster/infrastructure: the infrastructure of the cluster: no host of the control plane is prepared yet',
     'step.started cp1 host/agent',
-    'waiting cp1 host/agent: the agent of cp1: Enrolling: bringing bke to the host',
     'step.started w1 host/agent',
     'step.finished w1 host/agent',
     'phase.started workers',
     'step.started w1 node/prepare',
+    'waiting cluster/infrastructure: the infrastructure of the cluster: no host of the control plane is prepared yet',
+    'waiting cp1 host/agent: the agent of cp1: Enrolling: bringing bke to the host',
     'waiting w1 node/prepare: a machine that takes w1: none was made yet',
   ]);
   expect(site.told(25)).toEqual([]);
@@ -175,15 +95,15 @@ it('tells a cluster from its hosts to its health, each thing once', () => {
     'step.finished cluster/control-plane',
     'phase.started network',
     'step.started cluster/network',
-    'waiting cluster/network: the network of the nodes: cp1: NodeReady: NodeNotReady: cni plugin not initialized',
     'step.finished cp1 node/prepare',
     'step.started cp1 node/join',
     'step.finished cp1 node/join',
     'step.finished w1 node/prepare',
     'step.started w1 node/join',
-    'waiting w1 node/join: w1 to become a node: step 1 of 1, bootstrap-data: kubeadm join',
     'phase.finished infrastructure done',
     'phase.finished control-plane done',
+    'waiting cluster/network: the network of the nodes: cp1: NodeReady: NodeNotReady: cni plugin not initialized',
+    'waiting w1 node/join: w1 to become a node: step 1 of 1, bootstrap-data: kubeadm join',
   ]);
   site.node('cp1', true);
   site.node('w1', true);
@@ -222,8 +142,10 @@ it('fails at once in what a person has to mend, and does not wait for what needs
   site.host('cp1', 'control-plane', refused);
   site.host('w1', 'workers', available);
   expect(site.told(10).filter((words) => words.startsWith('failed'))).toEqual([]);
-  expect(site.told(90)).toEqual(['failed cp1 host/agent: BKE_SSH_AUTH cannot log in to cp1']);
-  expect(site.told(95).slice(-2)).toEqual([
+  const told = site.told(90);
+  expect(told[0]).toBe('failed cp1 host/agent: BKE_SSH_AUTH cannot log in to cp1');
+  expect(told.slice(-3)).toEqual([
+    'phase.finished infrastructure failed',
     'phase.finished workers cancelled',
     'finished failed: - stopped, cp1 failed, w1 stopped',
   ]);
@@ -294,7 +216,7 @@ it('tells what each host was at when it is stopped, and goes on from there by no
   resources(site);
   site.host('cp1', 'control-plane', enrolling);
   site.host('w1', 'workers', available);
-  site.carryOn(0);
+  site.told(0);
   const status = structuredClone(site.status);
   expect(site.told(5, true).slice(-1)).toEqual(['finished cancelled: - stopped, cp1 stopped, w1 stopped']);
   expect(site.status).toMatchObject({ phase: 'Cancelled', error: { code: 'BKE_CANCELLED' } });
@@ -315,4 +237,28 @@ it('keeps the newest 500 events', () => {
   );
   const second = withEvents(first, [note, note, note], new Date(began));
   expect([second.length, second[0]?.seq, second.at(-1)?.seq]).toEqual([500, 3, 502]);
+});
+
+it('is shown to a person who watches as any operation is', async () => {
+  const site = new Site();
+  site.told(0);
+  resources(site);
+  site.host('cp1', 'control-plane', enrolling);
+  site.host('w1', 'workers', available);
+  site.told(12);
+  site.claim('cp1', 'control-plane', [{ task: 'node/images', state: 'Running', message: 'pull pause' }]);
+  site.told(40);
+  site.carryOn(50, true);
+  const object = {
+    ...kinds.operation,
+    metadata: { name: '20261130-100000-cluster-create-ab12' },
+    spec: {},
+    status: site.status,
+  };
+  const lines: string[] = [];
+  const stream = { isTTY: false, write: (text: string) => lines.push(text) > 0 };
+  const renderer = plainRenderer({ stream, now: () => new Date(began), verbosity: 0 });
+  for (const event of ringEvents(object)) renderer.handle(event);
+  renderer.close();
+  await expect(lines.join('')).toMatchFileSnapshot('golden/create-plain.txt');
 });
