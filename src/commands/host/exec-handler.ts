@@ -12,6 +12,8 @@ import type { CommandContext } from '../context.ts';
 import { askForNewKeys, hostTargets, noteNewKeys } from './access.ts';
 import { readClusterFile } from './load.ts';
 
+const defaultTimeoutMs = 60_000;
+
 export interface Ran {
   readonly host: string;
   readonly exitCode?: number;
@@ -32,7 +34,7 @@ export async function runHostExec(context: CommandContext, input: CommandInput):
   const targets = await askForNewKeys(context, chosen, { acceptAll, connections });
   const limit = createLimit(connections);
   const argv: [string, ...string[]] = [program, ...words];
-  const timeoutMs = read.requiredNumber('timeout');
+  const timeoutMs = read.number('timeout') ?? defaultTimeoutMs;
   const ran = await Promise.all(
     targets.map((target) => limit(() => runOn(context, target, { argv, timeoutMs, acceptAll }))),
   );

@@ -22,8 +22,7 @@ export const hostExec: Command = {
       type: 'duration',
       name: 'timeout',
       placeholder: 'TIME',
-      default: '1m',
-      summary: 'for each host; then the program is ended',
+      summary: 'for each host; then the program is ended (default: 1m)',
     },
     { type: 'integer', name: 'connections', placeholder: 'N', default: 50, summary: 'hosts at once' },
     {

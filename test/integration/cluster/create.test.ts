@@ -89,6 +89,14 @@ it('refuses a host that only an SSH agent can log in to, before anything is aske
   expect(stderr).toContain('cp1: ssh.agent');
 });
 
+it('runs programs on the hosts of the file', async () => {
+  const path = await clusterFile(`privateKeyFile: ${join(sshd.directory, 'root')}`);
+  const run = (...words: string[]) =>
+    runCli(['host', 'exec', '-f', path, '--accept-new-host-keys', '--', ...words], { env: { HOME: folder } });
+  expect(await run('echo', 'a  b; exit 3')).toMatchObject({ code: 0, stdout: '== cp1\na  b; exit 3\n' });
+  expect(await run('sh', '-c', 'echo no >&2; exit 3')).toMatchObject({ code: 1, stdout: '== cp1: exit code 3\nno\n' });
+});
+
 it('lists what it would make, and makes nothing', async () => {
   const path = await clusterFile(`privateKeyFile: ${join(sshd.directory, 'root')}`);
   const { code, stdout, stderr } = await bke('cluster', 'create', '-f', path, '--dry-run', '--accept-new-host-keys');
