@@ -74,7 +74,11 @@ function isAway(thrown: unknown): thrown is BkeError {
 async function probeNode(client: KubeClient, name: string): Promise<Answer> {
   const node = await client.get({ apiVersion: 'v1', kind: 'Node', name });
   if (node === undefined) return notReady(`the kubelet has not registered the node ${name} yet`);
-  return answerOf(nodeTrouble(node) ?? whyNoPods(node));
+  const trouble = nodeTrouble(node) ?? whyNoPods(node);
+  if (trouble !== undefined) return notReady(trouble);
+  // A node is called ready for most of a minute after its kubelet has ended: the kubelet is asked itself, by way of the API server.
+  await client.request('GET', `/api/v1/nodes/${name}/proxy/healthz`, { timeoutMs: 5000 });
+  return ready;
 }
 
 export function dnsTrouble(client: KubeClient): Promise<string | undefined> {

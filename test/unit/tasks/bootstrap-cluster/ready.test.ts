@@ -83,6 +83,17 @@ it('a node that is ready and takes no pods says why', async () => {
   expect(await cause()).toBe('node h1 to be ready: it takes no pods: DiskPressure: kubelet has disk pressure');
 });
 
+it('a node that is still called ready and whose kubelet does not answer is waited for', async () => {
+  cluster.put(node('True', ''), dns(2));
+  const request = cluster.request.bind(cluster);
+  cluster.request = async (path) => {
+    if (path === '/api/v1/nodes/h1/proxy/healthz')
+      throw new BkeError('BKE_KUBE_FAILED', 'dial tcp: connection refused');
+    return request(path);
+  };
+  expect(await cause()).toBe('node h1 to be ready: dial tcp: connection refused');
+});
+
 it('a node that is ready and that somebody cordoned says so', async () => {
   cluster.put({ ...node('True', ''), spec: { unschedulable: true } }, dns(2));
   expect(await cause()).toMatch(/^node h1 to be ready: it takes no pods: somebody cordoned it/);
