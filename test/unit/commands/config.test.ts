@@ -178,6 +178,7 @@ describe('bke config print', () => {
       'site: "on" # line 6, spec.defaults',
       '"n": "0123" # line 9',
       'user: ops # line 6, spec.defaults',
+      'taints: [] # default',
       'containerd: {} # default',
       'tag: "no" # line 7',
       "# not set: registry: the site's own is used",
