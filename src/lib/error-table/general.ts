@@ -57,6 +57,12 @@ export const generalErrors = {
     explanation:
       'The command takes something away, so it asks first. Input or messages are not connected to a terminal, or --no-input was given, so it could not ask. Look at the plan (--dry-run), then run the command again with --yes. Nothing was done.',
   },
+  BKE_DECLINED: {
+    exit: ExitCode.failed,
+    title: 'The question was answered with no',
+    explanation:
+      'The command asked before it began, and the answer was not yes. It changed nothing. Its exit code is not 0, because what was asked for is not so.',
+  },
   // --- host
   BKE_COMMAND_FAILED: {
     exit: ExitCode.failed,
