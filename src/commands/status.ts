@@ -42,7 +42,7 @@ export const status: Command = {
       const columns = columnsAt(context.now());
       const empty = 'This host is not initialised: it has no local services. bke init sets them up.';
       if (found === undefined) return { kind: 'list', items: [], columns, empty };
-      const items = [...found.services, ...(await clusterStatus(host, found.settings))];
+      const items = [...found.services, ...(await clusterStatus(host, found.settings, { now: context.now() }))];
       noteTroubles(context, found.content, items);
       // null: no load came to its end.
       const about = { bundle: found.content?.bundle ?? null };

@@ -18,6 +18,7 @@ export async function deploymentTrouble(client: ReadClient, place: NamedIn): Pro
   const deployment = await client.get({ apiVersion: 'apps/v1', kind: 'Deployment', ...place });
   if (deployment === undefined) return `there is no Deployment ${place.namespace}/${place.name}`;
   const wanted = numberAt(deployment, 'spec', 'replicas') ?? 1;
+  if (wanted === 0) return 'somebody scaled it down to 0';
   const counts = {
     wanted,
     updated: numberAt(deployment, 'status', 'updatedReplicas') ?? 0,
@@ -45,6 +46,16 @@ export function nodeTrouble(node: KubeObject): string | undefined {
   const ready = conditionOf(node, 'Ready');
   if (ready?.status === 'True') return undefined;
   return ready === undefined ? 'its kubelet has not said how it is yet' : conditionWords(ready) || 'NotReady';
+}
+
+/** undefined: a node that is ready takes pods too. One whose disk or memory is short does not, nor one that somebody cordoned. */
+export function whyNoPods(node: KubeObject): string | undefined {
+  for (const type of ['DiskPressure', 'MemoryPressure', 'PIDPressure']) {
+    const condition = conditionOf(node, type);
+    if (condition?.status === 'True') return `it takes no pods: ${type}: ${condition.message}`;
+  }
+  if (fieldAt(node, 'spec', 'unschedulable') !== true) return undefined;
+  return `it takes no pods: somebody cordoned it (kubectl uncordon ${node.metadata.name} ends that)`;
 }
 
 interface Counts {

@@ -48,9 +48,9 @@ function addressNumber(address: string, version: 4 | 6): bigint {
 
 /** The eight groups of an IPv6 address; an embedded IPv4 part makes the last two. */
 function groupsOf(address: string): number[] {
-  const plain = address.replace(/%.*/, '').replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)$/, (_, a, b, c, d) => {
-    const pair = (high: string, low: string): string => (Number(high) * 256 + Number(low)).toString(16);
-    return `${pair(a, b)}:${pair(c, d)}`;
+  const plain = address.replace(/%.*/, '').replace(/\d+\.\d+\.\d+\.\d+$/, (embedded) => {
+    const [a = 0, b = 0, c = 0, d = 0] = embedded.split('.').map(Number);
+    return `${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}`;
   });
   const [head = '', tail] = plain.split('::');
   const parse = (part: string): number[] =>

@@ -69,7 +69,7 @@ export class FakeCluster implements Pick<KubeClient, Asked> {
       apply: (object, options) => this.apply(object, options),
       patch: (key, patch) => this.patch(key, patch),
       delete: (key) => this.delete(key),
-      request: () => this.request(),
+      request: (_method, path) => this.request(path),
       close: () => this.close(),
       create: refuse,
       watch: refuse,
@@ -133,7 +133,7 @@ export class FakeCluster implements Pick<KubeClient, Asked> {
     return this.#objects.delete(keyText(key));
   }
 
-  async request(): Promise<unknown> {
+  async request(_path: string): Promise<unknown> {
     this.#answer();
     return 'ok';
   }

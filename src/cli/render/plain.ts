@@ -57,21 +57,20 @@ function eventLines(event: OperationEvent, view: OperationView, verbosity: numbe
   const step = (place: StepPlace, words: string): string[] => [
     `${prefixOf(view, place.host)}${oneLine(stepTitle(view, place.step))}: ${words}`,
   ];
+  // A dry run does nothing and keeps no journal: it neither tells what is done nor names an operation; its plan tells all.
+  const silent = view.dryRun && verbosity === 0;
   return matchEvent<OperationEvent['type'], string[]>(event, {
-    'operation.started': (e) => [`${operationWords(e)}${e.dryRun ? ' (dry run)' : ''}, operation ${e.operation}`],
-    'phase.started': (e) => [`== ${e.title}${e.hosts.length > 1 ? ` on ${plural(e.hosts.length, 'host')}` : ''}`],
-    'phase.finished': (e) => [
-      `== ${titleOf(view, e.phase)}: ${outcomeWord(e.outcome)} after ${formatDuration(e.durationMs)}`,
-    ],
+    'operation.started': (e) => [operationWords(e) + (e.dryRun ? ' (dry run)' : `, operation ${e.operation}`)],
+    'phase.started': (e) =>
+      silent ? [] : [`== ${e.title}${e.hosts.length > 1 ? ` on ${plural(e.hosts.length, 'host')}` : ''}`],
+    'phase.finished': (e) =>
+      silent ? [] : [`== ${titleOf(view, e.phase)}: ${outcomeWord(e.outcome)} after ${formatDuration(e.durationMs)}`],
     'step.started': (e) => (verbosity >= 1 ? step(e, `begins, at most ${formatDuration(e.timeoutMs)}`) : []),
     'step.progress': (e) => (verbosity >= 2 ? step(e, progressWords(e)) : []),
     'step.waiting': (e) => step(e, waitingWords(e, Date.parse(e.time))),
     'step.planned': () => [],
-    'step.finished': (e) => {
-      // A dry run has done nothing; its plan tells all.
-      if (view.dryRun && verbosity === 0) return [];
-      return step(e, `${stepWord(view, e.changed)} after ${formatDuration(e.durationMs)}`);
-    },
+    'step.finished': (e) =>
+      silent ? [] : step(e, `${stepWord(view, e.changed)} after ${formatDuration(e.durationMs)}`),
     'step.failed': (e) => {
       const word = outcomeWord(e.error.code === 'BKE_CANCELLED' ? 'cancelled' : 'failed');
       return step(e, `${word} after ${formatDuration(e.durationMs)}: ${errorWords(e.error)}`);

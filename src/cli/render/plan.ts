@@ -62,8 +62,13 @@ function hostPlan(entries: readonly Planned[], theme: Theme, verbosity: number):
     keep: theme.faint,
   };
   const shown = entries.filter(({ action }) => action !== 'keep' || verbosity >= 1);
-  const lines = shown.map(({ action, what }) => `  ${paint[action](`${marks[action]} ${action}`)} ${oneLine(what)}\n`);
+  const lines = shown.map(({ action, what }) => `  ${paint[action](leadOf(action))} ${oneLine(what)}\n`);
   return `${lines.join('')}  ${countsOf(entries)}\n`;
+}
+
+/** What is run says itself what it does: `> push 12 images`. */
+function leadOf(action: Action): string {
+  return action === 'run' ? marks.run : `${marks[action]} ${action}`;
 }
 
 function countsOf(entries: readonly Planned[]): string {

@@ -26,12 +26,21 @@ function notSet({ loadBalancer, registry, ntp }: ClusterConfig): string[] {
 }
 
 function printBootstrap({ settings, sourceOf: from }: BootstrapConfig): CommandResult {
-  const { pushOpen: _, hostIP, ...spec } = settings;
+  const { pushOpen, hostIP, ports, ...spec } = settings;
+  const { registryPush, ...otherPorts } = ports;
+  // A file that names the push port opens it to other machines.
+  const filePorts = pushOpen ? ports : otherPorts;
   const value = {
     apiVersion: 'bke.io/v1alpha1',
     kind: 'Bootstrap',
-    spec: { ...(hostIP === '' ? {} : { hostIP }), ...spec },
+    spec: { ...(hostIP === '' ? {} : { hostIP }), ...spec, ports: filePorts },
   };
   const text = annotatedYaml(value, (path) => (path[0] === 'spec' ? from(path.slice(1).join('.')) : ''));
-  return { kind: 'object', value, text: hostIP === '' ? `${text}# not set: hostIP: found on the host\n` : text };
+  const absent = [
+    ...(hostIP === '' ? ['# not set: hostIP: found on the host\n'] : []),
+    ...(pushOpen
+      ? []
+      : [`# not set: ports.registryPush: pushes are taken from this machine only, on ${registryPush}\n`]),
+  ];
+  return { kind: 'object', value, text: text + absent.join('') };
 }

@@ -7,6 +7,7 @@ import type { Platform } from '../../release/platforms.ts';
 import type { CommandContext } from '../context.ts';
 import { runOnThisHost } from '../host-operation.ts';
 import { ownBinary } from '../own-binary.ts';
+import { declined } from '../declined.ts';
 import { requireRoot } from '../require-root.ts';
 import { type InitContent, openContent } from './content.ts';
 import { parameterLines } from './parameters.ts';
@@ -75,10 +76,7 @@ async function apply(context: CommandContext, input: InputReader, prepared: Prep
   const dryRun = input.flag('dryRun');
   context.note(settings.repeated ? 'bke init, again, with:' : 'bke init with:');
   for (const line of parameterLines({ settings, content, cluster })) context.note(line);
-  if (!dryRun && !(await confirmed(context, input))) {
-    context.note('Nothing was done.');
-    return false;
-  }
+  if (!dryRun && !(await confirmed(context, input))) throw declined();
   const result = await runOnThisHost(context, {
     host,
     action: 'init',

@@ -18,6 +18,7 @@ import type { KeptItem, ResetFlags, ResetPlan } from '../../tasks/reset/reset-pl
 import type { ResetRun, ResetScope } from '../../tasks/reset/reset-scope.ts';
 import type { CommandContext } from '../context.ts';
 import { noteOtherMachine, openLedgerFor } from '../host-operation.ts';
+import { declined } from '../declined.ts';
 import { requireRoot } from '../require-root.ts';
 
 export async function runReset(context: CommandContext, input: CommandInput): Promise<CommandResult> {
@@ -36,9 +37,8 @@ export async function runReset(context: CommandContext, input: CommandInput): Pr
     throwIfRefused(host, plan);
     if (read.flag('dryRun')) await showPlan(context, host, plan);
     else if (plan.items.length === 0) await tellClean(context, host, plan);
-    else if (await confirmed(context, host, { plan, yes: read.flag('yes') }))
-      await carryOut(context, host, { flags, plan });
-    else context.note('Nothing was done.');
+    else if (!(await confirmed(context, host, { plan, yes: read.flag('yes') }))) throw declined();
+    else await carryOut(context, host, { flags, plan });
     return { kind: 'none' };
   } finally {
     await host.close();

@@ -86,17 +86,14 @@ export function clusterConfig({ metadata, spec }: ClusterFile): ClusterConfig {
   const hosts = spec.hosts.map((host) => hostConfig(host, spec.defaults ?? {}));
   const read = readKubernetesVersion(spec.kubernetesVersion);
   if ('problem' in read) throw new Error(`spec.kubernetesVersion ${read.problem}`);
-  const endpointHost = spec.controlPlaneEndpoint?.host ?? ownEndpoint(hosts);
+  const controlPlaneEndpoint = endpointOf(spec, hosts);
   return {
     name: metadata.name,
     namespace: metadata.namespace ?? defaultNamespace,
     kubernetesVersion: read.version,
     management: spec.management ?? false,
-    controlPlaneEndpoint: {
-      host: endpointHost,
-      port: spec.controlPlaneEndpoint?.port ?? defaultApiPort,
-    },
-    loadBalancer: spec.loadBalancer ?? impliedLoadBalancer(endpointHost, hosts),
+    controlPlaneEndpoint,
+    loadBalancer: spec.loadBalancer ?? impliedLoadBalancer(controlPlaneEndpoint.host, hosts),
     network: { ...defaultNetwork, ...defined(spec.network ?? {}) },
     registry: registryConfig(spec.registry),
     ntp: spec.ntp,
@@ -106,8 +103,12 @@ export function clusterConfig({ metadata, spec }: ClusterFile): ClusterConfig {
   };
 }
 
-function ownEndpoint(hosts: readonly HostConfig[]): string {
-  return hosts.find(({ roles }) => roles.includes('control-plane'))?.nodeIP ?? '';
+function endpointOf(
+  { controlPlaneEndpoint: given }: ClusterFile['spec'],
+  hosts: readonly HostConfig[],
+): ClusterConfig['controlPlaneEndpoint'] {
+  const own = hosts.find(({ roles }) => roles.includes('control-plane'))?.nodeIP ?? '';
+  return { host: given?.host ?? own, port: given?.port ?? defaultApiPort };
 }
 
 /** An endpoint that no host has is somebody's load balancer: with several control planes the file says so itself (check-endpoint.ts). */

@@ -54,8 +54,9 @@ export function sourceOf(file: ClusterFile, lineOf: (path: Path) => number): (pa
     const [, , index, part, ...rest] = path;
     if (path[1] !== 'hosts' || typeof index !== 'number') return derivedSource(path);
     const inDefaults = ['spec', 'defaults', part ?? '', ...rest];
-    if (part !== 'taints' && isThere(file, inDefaults)) return `line ${lineOf(inDefaults)}, spec.defaults`;
-    if (part === 'taints') return 'spec.defaults';
+    // Taints are merged: one has another place in the list than it has in the file.
+    if (part === 'taints') return file.spec.defaults?.taints === undefined ? 'default' : 'spec.defaults';
+    if (isThere(file, inDefaults)) return `line ${lineOf(inDefaults)}, spec.defaults`;
     return part === 'nodeIP' ? 'the address' : 'default';
   };
 }

@@ -48,6 +48,8 @@ export interface LedgerView {
   readonly damaged: readonly DamagedLine[];
   /** Where edited files of ours were moved to when they were undone, while this ledger lasts. */
   readonly kept: readonly { readonly key: string; readonly keptAt: string }[];
+  /** What was undone while this ledger lasts: what was there before it still counts. */
+  readonly ended: readonly ChangeRecord[];
   /** Scopes that have something here. */
   readonly scopes: readonly Scope[];
   /** Temporary paths of binaries that were brought here for a run. */

@@ -74,6 +74,10 @@ export class ViewOfLedger implements LedgerView {
     return [...new Set(this.lives.lastFirst().flatMap((life) => [...life.scopes]))].sort();
   }
 
+  get ended(): readonly ChangeRecord[] {
+    return this.lives.ended;
+  }
+
   resources(scopes?: readonly Scope[]): LedgerResource[] {
     const wanted = (life: Life): boolean => scopes === undefined || scopes.some((scope) => life.scopes.has(scope));
     return this.lives

@@ -45,6 +45,7 @@ function toLife(open: OpenLife): Life {
 
 export class Lives {
   readonly #open = new Map<string, OpenLife>();
+  readonly #ended: ChangeRecord[] = [];
   #lastId = 0;
 
   get nextId(): number {
@@ -56,7 +57,12 @@ export class Lives {
     else if (entry.type === 'applied') this.#settle(entry.id, entry.observed);
     else if (entry.type === 'claim') this.#open.get(entry.key)?.scopes.add(entry.scope);
     else if (entry.type === 'release') this.#open.get(entry.key)?.scopes.delete(entry.scope);
-    else if (entry.type === 'undone' && entry.outcome.result !== 'left') this.#open.delete(entry.key);
+    else if (entry.type === 'undone' && entry.outcome.result !== 'left') this.#end(entry.key);
+  }
+
+  /** Of lives that were undone. */
+  get ended(): readonly ChangeRecord[] {
+    return this.#ended;
   }
 
   get(key: string): Life | undefined {
@@ -80,6 +86,12 @@ export class Lives {
     }
     open.versions.push(version);
     open.scopes.add(entry.scope);
+  }
+
+  #end(key: string): void {
+    const open = this.#open.get(key);
+    if (open !== undefined) this.#ended.push(toLife(open).record);
+    this.#open.delete(key);
   }
 
   #settle(id: number, observed: Observed): void {

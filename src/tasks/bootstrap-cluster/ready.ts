@@ -1,7 +1,6 @@
-// Waits until a bootstrap cluster works: its API server answers, its node is ready, its DNS runs. Whatever it was made by.
-import type { KubeClient, KubeObject } from '../../kube/client.ts';
-import { conditionOf } from '../../kube/conditions.ts';
-import { deploymentTrouble, nodeTrouble } from '../../kube/readiness.ts';
+// Waits until a bootstrap cluster works: its API server answers, its node is ready, its own programs and its DNS run. Whatever it was made by.
+import type { KubeClient } from '../../kube/client.ts';
+import { deploymentTrouble, nodeTrouble, whyNoPods } from '../../kube/readiness.ts';
 import { BkeError } from '../../lib/errors.ts';
 import type { Wait } from '../../operations/scope.ts';
 import type { TaskScope } from '../task.ts';
@@ -12,6 +11,8 @@ export interface ReadyOptions {
   readonly nodeName: string;
   /** Whose log tells what the node waits for, e.g. kubelet.service. */
   readonly unit: string;
+  /** Why one of its own programs beside the DNS does not run; not asked of a cluster that has them all in one. */
+  readonly systemTrouble?: (client: KubeClient) => Promise<string | undefined>;
   /** Default: by the kubeconfig. */
   readonly reach?: Reach;
 }
@@ -24,15 +25,17 @@ const limitMs = 5 * 60_000;
 
 /** @throws BkeError BKE_TIMEOUT that names what is not ready and why, in the system's own words */
 export async function waitForCluster(scope: TaskScope, options: ReadyOptions): Promise<void> {
-  const { kubeconfig, nodeName, unit, reach = reachBy(kubeconfig) } = options;
+  const { kubeconfig, nodeName, unit, systemTrouble, reach = reachBy(kubeconfig) } = options;
   if (scope.dryRun) return;
   await reach(scope.host, async (client) => {
     const wait = (what: string, next: string, probe: () => Promise<Answer>): Promise<void> =>
       scope.wait({ for: what, timeoutMs: limitMs, intervalMs: 500, next, probe: unlessAway(probe) });
     await waitForApi(scope, client, { unit, timeoutMs: limitMs });
     await wait(`node ${nodeName} to be ready`, `journalctl -u ${unit}`, () => probeNode(client, nodeName));
-    const dns = `kubectl --kubeconfig ${kubeconfig} -n kube-system describe pods -l k8s-app=kube-dns`;
-    await wait('the cluster DNS to run', dns, () => probeDns(client));
+    const pods = `kubectl --kubeconfig ${kubeconfig} -n kube-system describe pods`;
+    if (systemTrouble !== undefined)
+      await wait("the cluster's own programs to run", pods, async () => answerOf(await systemTrouble(client)));
+    await wait('the cluster DNS to run', `${pods} -l k8s-app=kube-dns`, async () => answerOf(await dnsTrouble(client)));
   });
 }
 
@@ -71,20 +74,15 @@ function isAway(thrown: unknown): thrown is BkeError {
 async function probeNode(client: KubeClient, name: string): Promise<Answer> {
   const node = await client.get({ apiVersion: 'v1', kind: 'Node', name });
   if (node === undefined) return notReady(`the kubelet has not registered the node ${name} yet`);
-  return answerOf(nodeTrouble(node) ?? pressure(node));
+  const trouble = nodeTrouble(node) ?? whyNoPods(node);
+  if (trouble !== undefined) return notReady(trouble);
+  // A node is called ready for most of a minute after its kubelet has ended: the kubelet is asked itself, by way of the API server.
+  await client.request('GET', `/api/v1/nodes/${name}/proxy/healthz`, { timeoutMs: 5000 });
+  return ready;
 }
 
-/** A kubelet that is ready takes no pods all the same while its disk or memory is short. */
-function pressure(node: KubeObject): string | undefined {
-  for (const type of ['DiskPressure', 'MemoryPressure', 'PIDPressure']) {
-    const condition = conditionOf(node, type);
-    if (condition?.status === 'True') return `it takes no pods: ${type}: ${condition.message}`;
-  }
-  return undefined;
-}
-
-async function probeDns(client: KubeClient): Promise<Answer> {
-  return answerOf(await deploymentTrouble(client, { namespace: 'kube-system', name: 'coredns' }));
+export function dnsTrouble(client: KubeClient): Promise<string | undefined> {
+  return deploymentTrouble(client, { namespace: 'kube-system', name: 'coredns' });
 }
 
 function answerOf(trouble: string | undefined): Answer {

@@ -55,6 +55,12 @@ export function releaseObjectName({ name, version }: Pick<Catalogue, 'name' | 'v
   return `${safe}-${digest}`;
 }
 
+/** Whether the cluster has any. */
+export async function hasReleases(client: Pick<KubeClient, 'list'>): Promise<boolean> {
+  const options = { namespace: systemNamespace, labelSelector: catalogueLabel };
+  return (await client.list({ apiVersion: 'v1', kind: 'ConfigMap' }, options)).items.length > 0;
+}
+
 /** Whether the cluster has exactly this one. */
 export async function hasRelease(client: Pick<KubeClient, 'get'>, object: KubeObject): Promise<boolean> {
   const found = await client.get(keyOf(object));

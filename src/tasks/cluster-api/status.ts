@@ -2,8 +2,12 @@
 import type { KubeClient } from '../../kube/client.ts';
 import { textAt } from '../../kube/fields.ts';
 import { deploymentTrouble } from '../../kube/readiness.ts';
+import { BkeError } from '../../lib/errors.ts';
 import { inventoryKey } from './inventory.ts';
-import { type Provider, providers } from './providers.ts';
+import { readManagementCa } from './management-ca.ts';
+import { type Provider, providers, systemNamespace } from './providers.ts';
+import { hasReleases } from './release-object.ts';
+import { webhookTrouble } from './webhook-proof.ts';
 
 export interface ProviderStatus {
   /** As clusterctl names it, e.g. control-plane-kubeadm. */
@@ -16,17 +20,36 @@ export interface ProviderStatus {
   readonly trouble: string | undefined;
 }
 
-type StatusClient = Pick<KubeClient, 'get' | 'list' | 'request'>;
+type StatusClient = Pick<KubeClient, 'get' | 'list' | 'request' | 'apply'>;
 
-/** In the order of installation. @throws BkeError as KubeClient does */
-export async function managementStatus(client: StatusClient): Promise<readonly ProviderStatus[]> {
-  return Promise.all(providers.map((provider) => statusOf(client, provider)));
+/** In the order of installation. Webhooks are asked by trials that store nothing. @throws BkeError as KubeClient does */
+export async function managementStatus(client: StatusClient, now: Date): Promise<readonly ProviderStatus[]> {
+  return Promise.all(providers.map((provider) => statusOf(client, provider, now)));
 }
 
-async function statusOf(client: StatusClient, provider: Provider): Promise<ProviderStatus> {
-  const { name, title, namespace, deployment } = provider;
+async function statusOf(client: StatusClient, provider: Provider, now: Date): Promise<ProviderStatus> {
+  const { name, title, namespace } = provider;
   const version = textAt(await client.get(inventoryKey(provider)), 'version');
-  const trouble =
-    version === undefined ? 'it is not installed' : await deploymentTrouble(client, { namespace, name: deployment });
+  const trouble = version === undefined ? 'it is not installed' : await troubleOf(client, provider, now);
   return { name, title, namespace, version, trouble };
+}
+
+async function troubleOf(client: StatusClient, provider: Provider, now: Date): Promise<string | undefined> {
+  const { namespace, deployment, webhook } = provider;
+  const trouble = await deploymentTrouble(client, { namespace, name: deployment });
+  if (trouble !== undefined) return trouble;
+  if (webhook !== undefined) return webhookTrouble(client, webhook.probe);
+  return namespace === systemNamespace ? ownTrouble(client, now) : undefined;
+}
+
+/** What bke's provider works from, and would miss only when it comes to need it. */
+async function ownTrouble(client: StatusClient, now: Date): Promise<string | undefined> {
+  try {
+    await readManagementCa(client, { now });
+  } catch (thrown) {
+    if (!(thrown instanceof BkeError) || thrown.code !== 'BKE_MANAGEMENT_CA') throw thrown;
+    return [thrown.message, thrown.hint].filter((part) => part !== undefined).join('. ');
+  }
+  if (await hasReleases(client)) return undefined;
+  return 'the cluster has no catalogue of a release. Run `bke init` again: it puts it back.';
 }

@@ -121,8 +121,10 @@ export function cgroupFindings({ machine: { cgroup }, needs: { kubernetes } }: C
   const found = `control groups are ${cgroup === 'hybrid' ? 'v1 with a v2 tree beside it' : 'v1'}`;
   const boot = 'Boot with systemd.unified_cgroup_hierarchy=1';
   if (kubernetes === undefined) {
-    const message = `${found}: kubelet 1.35 and later refuses that unless failCgroupV1 is false`;
-    return [warning(message, `${boot}, or set spec.settings.kubelet.failCgroupV1: false in bootstrap.yaml.`)];
+    const message = `${found}: a kubelet of 1.35 or later refuses that unless its failCgroupV1 is false; nothing else minds`;
+    return [
+      warning(message, `${boot}, or set settings.kubelet.failCgroupV1: false for the cluster this host will be in.`),
+    ];
   }
   const { version, failCgroupV1, file } = kubernetes;
   if (semver.lt(semver.coerce(version) ?? '1.35.0', '1.35.0')) return [];

@@ -102,7 +102,14 @@ const runtimeServices = ['containerd', 'docker', 'crio', 'kubelet', 'k3s', 'k3s-
 const runtimeProcesses = /^(?:containerd|dockerd|crio|kubelet|k3s|rke2|kube-)/;
 const manifests = '/etc/kubernetes/manifests';
 /** Where a cluster of before would get in the way of a new one. */
-const clusterPlaces = [manifests, '/etc/kubernetes/kubelet.conf', '/var/lib/etcd', '/etc/rancher'];
+const clusterPlaces = [
+  manifests,
+  '/etc/kubernetes/admin.conf',
+  '/etc/kubernetes/kubelet.conf',
+  '/etc/kubernetes/pki',
+  '/var/lib/etcd',
+  '/etc/rancher',
+];
 
 const timeServices = ['systemd-timesyncd', 'chronyd', 'chrony', 'ntpd', 'ntp', 'ntpsec', 'openntpd'];
 /** As systemd-detect-virt names them. */

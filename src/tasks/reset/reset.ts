@@ -2,7 +2,7 @@
 import type { Host } from '../../host/host.ts';
 import { zonePathsBefore } from '../../host/changes/zone.ts';
 import { originalPath } from '../../host/ledger/keeper.ts';
-import { defaultStateDir, type LedgerResource, type LedgerView, readLedger } from '../../host/ledger/ledger.ts';
+import { defaultStateDir, type LedgerView, readLedger } from '../../host/ledger/ledger.ts';
 import { readHostState } from '../../host/state/state.ts';
 import { BkeError } from '../../lib/errors.ts';
 import type { Phase, Step } from '../../operations/operation.ts';
@@ -34,10 +34,10 @@ async function stateItems(host: Host, ledger: LedgerView, flags: ResetFlags): Pr
   return items;
 }
 
-/** What was in the zones before bke: others' mounts among it stay. A list that is lost is told when its zone is undone. */
-async function pathsBefore(host: Host, resources: readonly LedgerResource[]): Promise<string[]> {
+/** What was in the zones before bke, also in those that an earlier reset has undone: others' mounts among it stay. A list that is lost is told when its zone is undone. */
+async function pathsBefore(host: Host, ledger: LedgerView): Promise<string[]> {
   const found: string[] = [];
-  for (const { record } of resources) {
+  for (const record of [...ledger.resources().map((resource) => resource.record), ...ledger.ended]) {
     const original = (digest: string): string => originalPath(defaultStateDir, digest);
     found.push(...(await zonePathsBefore(host, record, original).catch(() => [])));
   }
@@ -66,7 +66,7 @@ export async function prepareReset(host: Host, flags: ResetFlags, self: number):
     tops: mountTopsOf(flags, selected),
     pid: self,
   });
-  const before = new Set(await pathsBefore(host, ledger.resources()));
+  const before = new Set(await pathsBefore(host, ledger));
   const earlierMounts = state.mounts.map(({ mountPoint }) => mountPoint).filter((path) => before.has(path));
   const { otherMachine } = ledger;
   const input = { otherMachine, selected, all: ledger.resources(), earlierMounts };

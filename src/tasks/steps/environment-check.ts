@@ -50,7 +50,8 @@ export const environmentCheckStep = stepKind({
   run: async ({ scope: { host, signal } }, { needs: given, ignoreChecks, mustPass }) => {
     const asked = new Date();
     const wanted = needsOf(given);
-    const facts = await gatherFacts(host, { paths: ['/', ...wanted.space.map((space) => space.path)], signal });
+    const paths = ['/', ...wanted.space.map((space) => space.path)];
+    const facts = await gatherFacts(host, { paths, tools: wanted.tools, signal });
     const own = await readOwnThings(host, wanted, facts);
     const findings = inspectHost({ machine: machineOf(facts, wanted, { own, asked }), needs: wanted }, ignoreChecks);
     // Steps that change the host come after it.

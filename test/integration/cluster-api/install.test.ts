@@ -154,7 +154,7 @@ const get = async (
 
 describe('Cluster API in a cluster', () => {
   it('is listed by a dry run before there is anything, which changes nothing', async () => {
-    expect(await managementStatus(server.client)).toMatchObject(
+    expect(await managementStatus(server.client, new Date())).toMatchObject(
       providers.map(({ name }) => ({ name, version: undefined, trouble: 'it is not installed' })),
     );
     const { install, proof } = phases(longAgo);
@@ -217,7 +217,7 @@ describe('Cluster API in a cluster', () => {
   });
 
   it('has webhooks that refuse a mistake, called by the API server at their Services', async () => {
-    const before = await managementStatus(server.client);
+    const before = await managementStatus(server.client, new Date());
     expect(before.map(({ name, version, trouble }) => [name, version, trouble])).toEqual(
       providers.map(({ name, file }) => [
         name,
@@ -231,7 +231,7 @@ describe('Cluster API in a cluster', () => {
     }
     managers.push(...(await startManagers(server, proxy)));
     await tellRunning(server.client);
-    expect((await managementStatus(server.client)).map(({ trouble }) => trouble)).toEqual(
+    expect((await managementStatus(server.client, new Date())).map(({ trouble }) => trouble)).toEqual(
       providers.map(() => undefined),
     );
     const { result } = await runPhases([phases(longAgo).proof]);

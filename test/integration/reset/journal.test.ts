@@ -52,6 +52,13 @@ describe.skipIf(no !== undefined)('the journal of a reset', () => {
 });
 
 describe.skipIf(no !== undefined)('what nobody agreed to', () => {
+  it('is not done, and does not pass for done, where the answer is no', async () => {
+    const { told, stdout, stderr } = await inSandbox(`${node}
+      node '${driver}' false >/tmp/out 2>&1; tell rc $?; grep -q BKE_DECLINED /tmp/out && tell code yes
+      there kubernetes /etc/kubernetes/kubelet.conf; there state /var/lib/bke`);
+    expect(told, `${stdout}${stderr}`).toEqual({ rc: '1', code: 'yes', kubernetes: 'there', state: 'gone' });
+  });
+
   it.each([
     ['a mount', 'mkdir -p /var/lib/kubelet/pods/u; mount --bind /srv/keep /var/lib/kubelet/pods/u', '/pods/u'],
     ['data', 'mkdir -p /var/lib/etcd/member; echo x > /var/lib/etcd/member/x', '/var/lib/etcd/member'],

@@ -110,6 +110,30 @@ reset`);
     expect([told['rc1'], told['rc2']], stderr).toEqual(['0', '0']);
   });
 
+  it('leaves a mount that was there before bke also when an earlier reset has undone what is recorded of it', async () => {
+    const services = { kind: 'file', path: '/etc/bke/x', mode: 0o644, content: { text: 'x' } };
+    const { told, stderr } = await inSandbox(`p="${kubelet}/my data"; mkdir -p /srv/keep "$p"; echo canary > /srv/keep/c
+mount --bind /srv/keep "$p"
+record bootstrap-cluster '{"kind":"zone","path":"${kubelet}"}'
+record services '${JSON.stringify(services)}'
+echo x > ${kubelet}/config.yaml
+bke reset --yes > /tmp/first 2>&1; cat /tmp/first >&2
+there other ${kubelet}/config.yaml
+there services /etc/bke/x
+mounted first "$p"
+reset
+mounted second "$p"
+tell canary "$(cat "$p/c")"`);
+    expect(told, stderr).toMatchObject({
+      other: 'gone',
+      services: 'there',
+      first: 'mounted',
+      second: 'mounted',
+      canary: 'canary',
+      rc1: '0',
+    });
+  });
+
   it('does not unmount what /etc/fstab mounts, and says that it stays', async () => {
     const { told, stderr } = await inSandbox(`${plant}
 p="${kubelet}/pods/user data"; mkdir -p "$p"; mount --bind /srv/keep "$p"

@@ -142,7 +142,7 @@ describe('the error table', () => {
   it('has no code that nothing throws', async () => {
     const root = fileURLToPath(new URL('../../../src/', import.meta.url));
     const names = (await readdir(root, { recursive: true })).filter(
-      (name) => name.endsWith('.ts') && name !== 'lib/error-table.ts',
+      (name) => name.endsWith('.ts') && !name.startsWith('lib/error-table'),
     );
     const sources = (await Promise.all(names.map(async (name) => readFile(join(root, name), 'utf8')))).join('');
     expect(Object.keys(errorTable).filter((code) => !sources.includes(`'${code}'`))).toEqual([]);

@@ -178,6 +178,7 @@ describe('bke config print', () => {
       'site: "on" # line 6, spec.defaults',
       '"n": "0123" # line 9',
       'user: ops # line 6, spec.defaults',
+      'taints: [] # default',
       'containerd: {} # default',
       'tag: "no" # line 7',
       "# not set: registry: the site's own is used",
@@ -205,5 +206,16 @@ describe('bke config print', () => {
     expect(code).toBe(0);
     expect(stdout).toContain('files: 8080 # b.yaml\n');
     expect(stdout).toContain('domain: deploy.bke.internal # default\n');
+  });
+
+  it('names the push port only where it is open to other machines, as a file with it opens it', async () => {
+    await write('b.yaml', 'apiVersion: bke.io/v1alpha1\nkind: Bootstrap\nspec: {}\n');
+    const closed = await run('print', '-f', 'b.yaml');
+    expect(closed.stdout).toContain(
+      '\n# not set: ports.registryPush: pushes are taken from this machine only, on 40444\n',
+    );
+    expect(closed.stdout).not.toContain(' registryPush: ');
+    await write('b.yaml', 'apiVersion: bke.io/v1alpha1\nkind: Bootstrap\nspec: {ports: {registryPush: 40445}}\n');
+    expect((await run('print', '-f', 'b.yaml')).stdout).toContain('registryPush: 40445 # b.yaml\n');
   });
 });

@@ -69,6 +69,7 @@ describe('deploymentTrouble', () => {
   });
 
   it.each<[string, KubeObject, string]>([
+    ['none are wanted', deployment({}, 0), 'somebody scaled it down to 0'],
     [
       'its controller has not seen it',
       deployment({ observedGeneration: 1, availableReplicas: 1 }),

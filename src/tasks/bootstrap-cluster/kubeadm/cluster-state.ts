@@ -12,8 +12,10 @@ const stored = '/var/lib/etcd/member';
 
 /** What is stored tells as much as the kubelet's settings, which somebody may have taken away: it is lost without its certificates. */
 export async function progressOf(host: Host): Promise<Progress> {
-  const found = await existing(host, [kubeadmPaths.kubeletConfig, stored]);
-  return found.length === 0 ? 'none' : 'begun';
+  for (const path of [kubeadmPaths.kubeletConfig, stored]) {
+    if ((await host.files.stat(path)) !== undefined) return 'begun';
+  }
+  return 'none';
 }
 
 /** Files that `kubeadm init` writes, whatever was there, and without which something of the cluster does not come back after a restart. */
@@ -24,15 +26,10 @@ const lastingFiles = [
   ...kubeconfigFiles.filter((path) => !path.endsWith('/super-admin.conf')),
 ];
 
-/** Whether all files are there by which the cluster runs. */
+/** Whether all files are there by which the cluster runs; kubeadm writes in place, so a loss of power may leave an empty one. */
 export async function hasFiles(host: Host): Promise<boolean> {
-  return (await existing(host, lastingFiles)).length === lastingFiles.length;
-}
-
-async function existing(host: Host, paths: readonly string[]): Promise<string[]> {
-  const found: string[] = [];
-  for (const path of paths) if ((await host.files.stat(path)) !== undefined) found.push(path);
-  return found;
+  for (const path of lastingFiles) if (((await host.files.stat(path))?.size ?? 0) === 0) return false;
+  return true;
 }
 
 /** What the last phases of `kubeadm init` make, in their order; the cluster's DNS comes later (dns.ts). */

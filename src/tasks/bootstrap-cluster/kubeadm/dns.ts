@@ -8,6 +8,7 @@ import { kubeadmPaths } from './paths.ts';
 import { runKubeadm } from './run.ts';
 
 const objects = [
+  { apiVersion: 'v1', kind: 'ConfigMap', namespace: 'kube-system', name: 'coredns' },
   { apiVersion: 'v1', kind: 'Service', namespace: 'kube-system', name: 'kube-dns' },
   { apiVersion: 'apps/v1', kind: 'Deployment', namespace: 'kube-system', name: 'coredns' },
 ];

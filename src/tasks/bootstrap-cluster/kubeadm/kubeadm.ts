@@ -14,6 +14,7 @@ import { checkHost } from './host.ts';
 import { initCluster } from './init.ts';
 import { applyNetwork } from './network.ts';
 import { kubeadmPaths, kubeletUnit } from './paths.ts';
+import { systemTrouble } from './system-trouble.ts';
 
 export { missingForKubeadm } from './artifacts.ts';
 
@@ -21,7 +22,7 @@ export function kubeadmBootstrap(plan: BootstrapPlan): BootstrapCluster {
   const artifacts = kubeadmArtifacts(plan);
   const nodeName = plan.hostname.toLowerCase();
   const ready = (scope: TaskScope): Promise<void> =>
-    waitForCluster(scope, { kubeconfig: kubeadmPaths.kubeconfig, nodeName, unit: kubeletUnit });
+    waitForCluster(scope, { kubeconfig: kubeadmPaths.kubeconfig, nodeName, unit: kubeletUnit, systemTrouble });
   return {
     kind: 'kubeadm',
     version: artifacts.version,

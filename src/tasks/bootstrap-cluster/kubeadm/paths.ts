@@ -14,7 +14,8 @@ export const kubeadmPaths = {
 
 export const kubeletUnit = kubeletPaths.unit;
 
-const components = ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kube-scheduler'];
+/** Each a static pod. */
+export const components = ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kube-scheduler'];
 const accounts = ['admin', 'super-admin', 'kubelet', 'controller-manager', 'scheduler'];
 
 export const manifestFiles = components.map((name) => `${kubeadmPaths.manifests}/${name}.yaml`);

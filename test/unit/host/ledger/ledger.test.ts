@@ -279,6 +279,17 @@ describe('scopes and versions', () => {
     });
   });
 
+  test('what was undone is known while the ledger lasts', async () => {
+    await writeFile(host.at('/etc/a'), 'original');
+    await within(async (ledger) => {
+      await ledger.apply('bootstrap-cluster', file('/etc/a', 'x'));
+      await ledger.apply('services', file('/etc/b', 'x'));
+      for (const resource of ledger.resources(['bootstrap-cluster'])) await ledger.undo(resource);
+      expect(ledger.ended).toMatchObject([{ last: { path: '/etc/a' } }]);
+    });
+    expect((await readLedger(host)).ended).toMatchObject([{ last: { kind: 'file', path: '/etc/a' } }]);
+  });
+
   test('a plan observes and keeps nothing', async () => {
     await writeFile(host.at('/etc/a'), 'original');
     const was = await snapshot(host.root);

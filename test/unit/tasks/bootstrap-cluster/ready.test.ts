@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { KubeObject } from '../../../../src/kube/client.ts';
 import { BkeError } from '../../../../src/lib/errors.ts';
-import { waitForCluster } from '../../../../src/tasks/bootstrap-cluster/ready.ts';
+import { type ReadyOptions, waitForCluster } from '../../../../src/tasks/bootstrap-cluster/ready.ts';
 import type { TaskScope } from '../../../../src/tasks/task.ts';
 import { FakeCluster } from '../../../fakes/kube-client.ts';
 import { type TaskHost, taskHost } from '../../../fakes/task-host.ts';
@@ -16,7 +16,7 @@ beforeEach(async () => {
 afterEach(() => machine.remove());
 
 /** The first cause that is told; undefined where nothing has to be waited for. */
-async function cause(): Promise<string | undefined> {
+async function cause(systemTrouble?: ReadyOptions['systemTrouble']): Promise<string | undefined> {
   let told: string | undefined;
   const wait: TaskScope['wait'] = async (asked) => {
     const answer = await asked.probe();
@@ -26,7 +26,13 @@ async function cause(): Promise<string | undefined> {
   await machine.run((scope) =>
     waitForCluster(
       { ...scope, wait },
-      { kubeconfig: '/k', nodeName: 'h1', unit: 'kubelet.service', reach: (_host, work) => work(cluster.client()) },
+      {
+        kubeconfig: '/k',
+        nodeName: 'h1',
+        unit: 'kubelet.service',
+        reach: (_host, work) => work(cluster.client()),
+        ...(systemTrouble === undefined ? {} : { systemTrouble }),
+      },
     ),
   );
   return told;
@@ -75,6 +81,30 @@ it('a node that is ready and takes no pods says why', async () => {
   ];
   cluster.put({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'h1' }, status: { conditions } }, dns(2));
   expect(await cause()).toBe('node h1 to be ready: it takes no pods: DiskPressure: kubelet has disk pressure');
+});
+
+it('a node that is still called ready and whose kubelet does not answer is waited for', async () => {
+  cluster.put(node('True', ''), dns(2));
+  const request = cluster.request.bind(cluster);
+  cluster.request = async (path) => {
+    if (path === '/api/v1/nodes/h1/proxy/healthz')
+      throw new BkeError('BKE_KUBE_FAILED', 'dial tcp: connection refused');
+    return request(path);
+  };
+  expect(await cause()).toBe('node h1 to be ready: dial tcp: connection refused');
+});
+
+it('a node that is ready and that somebody cordoned says so', async () => {
+  cluster.put({ ...node('True', ''), spec: { unschedulable: true } }, dns(2));
+  expect(await cause()).toMatch(/^node h1 to be ready: it takes no pods: somebody cordoned it/);
+});
+
+it('a program of its own that does not run is waited for', async () => {
+  cluster.put(node('True', ''), dns(2));
+  expect(await cause(async () => 'kube-scheduler: it has no pod')).toBe(
+    "the cluster's own programs to run: kube-scheduler: it has no pod",
+  );
+  expect(await cause(async () => undefined)).toBeUndefined();
 });
 
 it('the DNS tells how much of it runs, and what the pods that do not wait for', async () => {

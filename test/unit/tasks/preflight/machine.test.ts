@@ -69,7 +69,9 @@ describe('this machine, as checks see it', () => {
   });
 
   it('has what a cluster of before left only where a new one would stumble over it', async () => {
-    const plain = { ...(await facts()), services: [], processes: [], traces: [{ path: '/var/lib/etcd', entries: 2 }] };
+    const left = ['/etc/kubernetes/admin.conf', '/etc/kubernetes/pki', '/var/lib/etcd'];
+    const traces = left.map((path) => ({ path, entries: 2 }));
+    const plain = { ...(await facts()), services: [], processes: [], traces };
     const kubernetes = {
       kind: 'kubeadm',
       version: 'v1.36.3',
@@ -82,7 +84,7 @@ describe('this machine, as checks see it', () => {
     const runtimes = (wanted: HostNeeds) =>
       machineOf(plain, wanted, { own: nothing, asked: new Date() }).runtimes.map(({ what }) => what);
     expect(runtimes(needs)).toEqual([]);
-    expect(runtimes({ ...needs, kubernetes })).toEqual(['what a cluster left in /var/lib/etcd']);
+    expect(runtimes({ ...needs, kubernetes })).toEqual(left.map((path) => `what a cluster left in ${path}`));
   });
 
   it('has the networks of its links and routes, without those of pods', async () => {

@@ -1,5 +1,5 @@
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { digestOf } from '../../../../src/lib/digest.ts';
 import { prepareStep } from '../../../../src/tasks/registry.ts';
 import type { StepContext, StepResult } from '../../../../src/tasks/steps/step.ts';
@@ -85,6 +85,13 @@ describe('steps of a command', () => {
     ]) {
       await expect(run('collect', { path }), path).rejects.toMatchObject({ code: 'BKE_COLLECT_REFUSED' });
     }
+  });
+
+  it('look for every program that the check is about', async () => {
+    const look = vi.spyOn(machine.host, 'run').mockRejectedValue(new Error('seen enough'));
+    const needs = { ports: [], space: [], tools: ['losetup', 'groupadd'], reachable: [], runtime: true };
+    await expect(run('environment-check', { needs })).rejects.toThrow('seen enough');
+    expect(look.mock.lastCall?.[1]?.env).toMatchObject({ BKE_TOOLS: 'losetup groupadd' });
   });
 
   it('take no other bootstrap data than the command means', async () => {

@@ -173,6 +173,13 @@ describe('kubeadm init', () => {
     },
   );
 
+  it("is gone on with where the kubelet's settings were cut off", async () => {
+    await init();
+    await put('/var/lib/kubelet/config.yaml', '');
+    await init();
+    expect(calls).toEqual([first, again]);
+  });
+
   it('leaves a super-administrator away that somebody took away', async () => {
     await init();
     await rm(join(machine.root, '/etc/kubernetes/super-admin.conf'));
