@@ -7,7 +7,7 @@ import { readFile } from 'node:fs/promises';
  */
 export async function readAsset(name: string): Promise<string> {
   const sea = await import('node:sea');
-  if (sea.isSea()) return sea.getAsset(name, 'utf8');
+  if (sea.isSea()) return Buffer.from(sea.getRawAsset(name)).toString();
   return readFile(new URL(`../../${name}`, import.meta.url), 'utf8');
 }
 
