@@ -1,11 +1,11 @@
 // The agent's heartbeat: its Lease, renewed every few seconds, with what the controller wants to know of the agent itself.
-import { setTimeout as pause } from 'node:timers/promises';
 import { agentAnnotations, agentObjects, type AgentSettings, heartbeatSeconds } from '../api/agent-config.ts';
 import { errorFields, type Log } from '../controllers/log.ts';
 import type { Host } from '../host/host.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { toErrorReport } from '../lib/errors.ts';
 import { bkeVersion } from '../lib/version.ts';
+import { rest } from '../lib/rest.ts';
 import { writeContact } from '../tasks/agent/contact.ts';
 
 export interface HeartbeatOptions {
@@ -34,7 +34,7 @@ export async function keepHeartbeat(options: HeartbeatOptions, signal: AbortSign
     }
     // All hosts of a site start together after a power cut, and should not speak together ever after.
     const waitMs = fault === undefined ? heartbeatSeconds.interval * 1000 * (0.9 + 0.2 * Math.random()) : retryMs;
-    await pause(waitMs, undefined, { signal }).catch(() => undefined);
+    await rest(waitMs, signal);
   }
 }
 

@@ -9,6 +9,7 @@ import { fieldAt, listAt, numberAt, textAt } from '../kube/fields.ts';
 import { type Change, startInformer } from '../kube/informer.ts';
 import { BkeError, toErrorReport } from '../lib/errors.ts';
 import { digestOf } from '../lib/digest.ts';
+import { rest } from '../lib/rest.ts';
 import { type CommandState, isOver, newCommand, refusedCommand, statusOf, withRestCancelled } from './command-state.ts';
 import type { CommandStore } from './command-store.ts';
 import { executeCommand, type ExecuteOptions } from './execute.ts';
@@ -57,10 +58,7 @@ export class Inbox {
       { client, kind: hostCommandKind, list, signal, onChange: (change) => this.#see(change) },
       backOff,
     );
-    await Promise.race([
-      informer.synced().catch(() => undefined),
-      pause(syncMs, undefined, { signal }).catch(() => undefined),
-    ]);
+    await Promise.race([informer.synced().catch(() => undefined), rest(syncMs, signal)]);
     const current = store.current;
     if (current !== undefined && !isOver(current)) await this.#execute(current, signal);
     while (!signal.aborted) {

@@ -1,5 +1,4 @@
 // Brings the status of the host's command into the cluster: the newest wins, and what could not be told is told later.
-import { setTimeout as pause } from 'node:timers/promises';
 import type { HostCommandStatus } from '../api/kinds/host-command.ts';
 import type { Log } from '../controllers/log.ts';
 import { errorFields } from '../controllers/log.ts';
@@ -7,6 +6,7 @@ import type { KubeClient, ObjectKey } from '../kube/client.ts';
 import { kubeStatus } from '../kube/status-error.ts';
 import { backOffMs } from '../lib/back-off.ts';
 import { BkeError } from '../lib/errors.ts';
+import { rest } from '../lib/rest.ts';
 
 export interface ReporterOptions {
   readonly client: Pick<KubeClient, 'patch'>;
@@ -61,7 +61,7 @@ export class StatusReporter {
       }
       this.#waiting ??= status;
       failures += 1;
-      await pause(backOffMs(failures, 250, mostBackOffMs), undefined, { signal }).catch(() => undefined);
+      await rest(backOffMs(failures, 250, mostBackOffMs), signal);
     }
   }
 

@@ -1,5 +1,4 @@
 // The agent's token: renewed by itself at a third of its life, and at once where it is a short one that only brought the agent up.
-import { setTimeout as pause } from 'node:timers/promises';
 import { agentObjects, type AgentSettings } from '../api/agent-config.ts';
 import { errorFields, type Log } from '../controllers/log.ts';
 import type { Host } from '../host/host.ts';
@@ -8,6 +7,7 @@ import { numberAt, textAt } from '../kube/fields.ts';
 import { backOffMs } from '../lib/back-off.ts';
 import { BkeError } from '../lib/errors.ts';
 import { tryJson } from '../lib/try-json.ts';
+import { rest } from '../lib/rest.ts';
 import { writeToken } from '../tasks/agent/configuration.ts';
 import { agentPaths } from '../tasks/agent/paths.ts';
 
@@ -90,7 +90,7 @@ export async function keepTokenFresh(
   for (let failures = 0; !signal.aborted; ) {
     // Not the whole time at once: the clock may be set meanwhile.
     const due = failures === 0 ? Math.min(token.dueInMs(), hourMs) : backOffMs(failures, 2000, 5 * 60_000);
-    await pause(due, undefined, { signal }).catch(() => undefined);
+    await rest(due, signal);
     if (signal.aborted || token.dueInMs() > 0) continue;
     try {
       await token.renew(client, settings);

@@ -101,7 +101,7 @@ function placed(file: string, found: readonly Found[]): Problem[] {
 const longest = 40;
 
 /** spec.artifacts[3]["odd key"] */
-function fieldPath(path: Path): string {
+export function fieldPath(path: Path): string {
   return path
     .map((key, index) => {
       if (typeof key === 'number') return `[${key}]`;

@@ -1,6 +1,6 @@
 // Whether the API server can be reached: asked at intervals, so that a process that only waits for the lease knows it too.
-import { setTimeout as pause } from 'node:timers/promises';
 import type { KubeClient } from '../kube/client.ts';
+import { rest } from '../lib/rest.ts';
 
 export interface Contact {
   /** undefined: it answered lately. Else since when it did not. */
@@ -32,7 +32,7 @@ export function watchContact({
         () => (last = now()),
         () => undefined,
       );
-      await pause(intervalMs, undefined, { signal }).catch(() => undefined);
+      await rest(intervalMs, signal);
     }
   };
   void ask();

@@ -1,8 +1,8 @@
 // Keeps what the cluster has of one kind at hand and tells every change: list, then watch, resumed after each break, until it is told to end.
-import { setTimeout as pause } from 'node:timers/promises';
 import { backOffMs } from '../lib/back-off.ts';
 import { BkeError } from '../lib/errors.ts';
 import { toError } from '../lib/thrown.ts';
+import { rest } from '../lib/rest.ts';
 import type { KubeClient, KubeObject, ListOptions, ResourceKind, WatchEvent } from './client.ts';
 
 export interface InformerOptions {
@@ -135,7 +135,7 @@ class Reflector implements Informer {
   async #wait(failures: number): Promise<void> {
     const { firstMs, mostMs } = this.#backOff;
     const { signal } = this.#options;
-    await pause(backOffMs(failures, firstMs, mostMs), undefined, { signal }).catch(() => undefined);
+    await rest(backOffMs(failures, firstMs, mostMs), signal);
   }
 
   #take(event: WatchEvent): void {

@@ -1,6 +1,6 @@
 // Leader election by a coordination.k8s.io/v1 Lease: one holder at a time, and it knows in time when it is none any more.
-import { setTimeout as pause } from 'node:timers/promises';
 import { BkeError } from '../lib/errors.ts';
+import { rest } from '../lib/rest.ts';
 import type { KubeClient, KubeObject } from './client.ts';
 import { fieldAt, isKubeObject, numberAt, textAt } from './fields.ts';
 
@@ -45,7 +45,7 @@ export async function holdLease(options: LeaseOptions, signal: AbortSignal): Pro
     if (held === true) return new Holder(candidate, started, signal);
     options.onWait?.(cause);
     const wait = candidate.timing.retryMs * (1 + 0.2 * Math.random());
-    await pause(wait, undefined, { signal }).catch(() => undefined);
+    await rest(wait, signal);
   }
 }
 
@@ -180,7 +180,7 @@ class Holder implements HeldLease {
   async #renew(): Promise<void> {
     const { signal } = this.#renewals;
     for (;;) {
-      await pause(this.#candidate.timing.retryMs, undefined, { signal }).catch(() => undefined);
+      await rest(this.#candidate.timing.retryMs, signal);
       if (signal.aborted) return;
       const started = performance.now();
       const { held, cause } = await this.#candidate.tryToHold();

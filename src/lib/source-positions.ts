@@ -17,5 +17,5 @@ export async function withSourcePositions(text: string): Promise<string> {
 }
 
 async function readMap(name: string): Promise<SourceMap> {
-  return new SourceMap(JSON.parse((await readAsset(`chunks/${name}.map`)).toString()));
+  return new SourceMap(JSON.parse(await readAsset(`chunks/${name}.map`)));
 }

@@ -1,5 +1,6 @@
 // A fake host with a task's scope on it: the real ledger, the real changes and the real scope; only the machine below them is a directory.
-import { appendFile } from 'node:fs/promises';
+import { appendFile, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import type { Change } from '../../src/host/changes/change.ts';
 import { kindOf } from '../../src/host/changes/kinds.ts';
 import type { Host } from '../../src/host/host.ts';
@@ -12,6 +13,11 @@ import { FakeHost } from './fake-host.ts';
 export interface TaskHost {
   readonly root: string;
   readonly host: Host;
+  /** Where a path of the host really is. */
+  at(path: string): string;
+  text(path: string): Promise<string>;
+  /** Writes a file and the folders above it. */
+  put(path: string, content: string): Promise<void>;
   /** What systemctl was told to change since the last time this was asked: `restart bke-registry.service` and the like, in order. */
   systemctlCalls(): string[];
   /** Runs a task with a ledger of its own run; returns what it changed, as `file /etc/hosts`. */
@@ -35,6 +41,13 @@ export async function taskHost(): Promise<TaskHost> {
   return {
     root: host.root,
     host,
+    at: (path) => host.at(path),
+    text: (path) => readFile(host.at(path), 'utf8'),
+    put: async (path, content) => {
+      const place = host.at(path);
+      await mkdir(dirname(place), { recursive: true });
+      await writeFile(place, content);
+    },
     systemctlCalls: () => {
       const calls = host.system.calls.splice(0).filter(([program]) => program === 'systemctl');
       return calls

@@ -16,7 +16,7 @@ const fileMode = 0o600;
 export async function runConfigInit(context: CommandContext, input: CommandInput): Promise<CommandResult> {
   const read = readInput(input);
   const kind = read.requiredText('kind');
-  const template = (await readAsset(`assets/config/${kind}.yaml`)).toString('utf8');
+  const template = await readAsset(`assets/config/${kind}.yaml`);
   const text = fillTemplate(template, kind === 'cluster' ? { kubernetesVersion: defaultKubernetesVersion } : {});
   const output = read.text('output');
   if (output === undefined) return { kind: 'text', text };

@@ -15,7 +15,7 @@ import { keptLines, plannedItems, planLines } from '../../tasks/reset/plan-text.
 import { prepareReset, resetPhases, throwIfRefused } from '../../tasks/reset/reset.ts';
 import { throwIncomplete } from '../../tasks/reset/second-look.ts';
 import type { KeptItem, ResetFlags, ResetPlan } from '../../tasks/reset/reset-plan.ts';
-import type { ResetRun, ResetScope } from '../../tasks/reset/reset-scope.ts';
+import { type ResetRun, resetRun, type ResetScope } from '../../tasks/reset/reset-scope.ts';
 import type { CommandContext } from '../context.ts';
 import { noteOtherMachine, openLedgerFor } from '../host-operation.ts';
 import { declined } from '../declined.ts';
@@ -121,16 +121,7 @@ async function carryOut(context: CommandContext, host: Host, confirmed: Confirme
     const plan = await prepareReset(host, flags, process.pid);
     throwIfRefused(host, plan);
     throwIfMore(host, confirmed.plan, plan);
-    const run: ResetRun = {
-      host,
-      flags,
-      selection: plan.selection,
-      ledger,
-      self: process.pid,
-      left: [...plan.heldBack],
-      kept: [...plan.kept],
-      touchedTables: new Set(),
-    };
+    const run = resetRun({ host, ledger, flags }, plan);
     // Its journal lies in a folder that its last step removes, so that of a reset that ended any earlier it is still there.
     const result = await runLocalOperation(context, {
       id,

@@ -1,7 +1,7 @@
 // The one way a cluster.yaml is read: every command gets the same cluster from it, or the same words about what is wrong.
 import { stat } from 'node:fs/promises';
 import type { Problem } from '../problem.ts';
-import { readYaml } from '../read-yaml.ts';
+import { fieldPath, readYaml } from '../read-yaml.ts';
 import { readYamlFile } from '../yaml-file.ts';
 import type { Path } from '../yaml-source.ts';
 import { checkCluster } from './check.ts';
@@ -38,21 +38,13 @@ export async function loadCluster(named: NamedCluster): Promise<LoadedCluster> {
   const { placeOf, lineOf } = result;
   const raw = 'value' in result ? result.value : result.raw;
   const files = named.withFiles ? await namedFileFindings(raw, named) : [];
-  const fileProblems = files.map(({ path, message }) => ({ at: placeOf(path), field: fieldText(path), message }));
+  const fileProblems = files.map(({ path, message }) => ({ at: placeOf(path), field: fieldPath(path), message }));
   const exposed = await exposedWarnings(raw, named);
   const common = { raw, lineOf, warnings: [...exposed, ...result.warnings] };
   if (!('value' in result) || fileProblems.length > 0) {
     return { ...common, problems: [...('value' in result ? [] : result.problems), ...fileProblems] };
   }
   return { ...common, problems: [], cluster: { file: result.value, config: clusterConfig(result.value) } };
-}
-
-/** spec.hosts[0].ssh.passwordFile */
-function fieldText(path: Path): string {
-  return path
-    .map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`))
-    .join('')
-    .slice(1);
 }
 
 async function exposedWarnings(raw: unknown, { path, name }: NamedCluster): Promise<Problem[]> {

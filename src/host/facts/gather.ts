@@ -10,30 +10,24 @@ import type { HostFacts } from './schema.ts';
 export interface FactsOptions {
   /** Whose disks are wanted; they need not exist. */
   readonly paths?: readonly string[];
-  /** Kernel modules to look for. */
-  readonly modules?: readonly string[];
-  /** Programs to look for. */
-  readonly tools?: readonly string[];
+  /** Programs to look for: those that what is judged by the facts needs. */
+  readonly tools: readonly string[];
   readonly signal?: AbortSignal;
 }
 
 /** What kubeadm, containerd, flannel and kube-proxy use. */
 const modulesOfKubernetes = 'overlay br_netfilter vxlan ip_vs ip_vs_rr nf_conntrack ip_tables nf_tables xt_comment';
 
-const toolsOfKubernetes =
-  'tar gzip zstd curl wget sha256sum install useradd iptables ip6tables nft ip ss conntrack socat ethtool mount umount findmnt nsenter modprobe sysctl ' +
-  'swapoff systemctl journalctl hostnamectl timedatectl chronyc';
-
 /** Changes nothing there. @throws BkeError BKE_HOST_FACTS where the answer can't be used; BKE_TIMEOUT after 40 s. */
-export async function gatherFacts(host: HostShell, options: FactsOptions = {}): Promise<HostFacts> {
-  const probe = (await readAsset('assets/host/probe.sh')).toString('utf8');
+export async function gatherFacts(host: HostShell, options: FactsOptions): Promise<HostFacts> {
+  const probe = await readAsset('assets/host/probe.sh');
   const before = now();
   const result = await host.run(['/bin/sh', '-c', probe, 'bke-probe', ...(options.paths ?? ['/'])], {
     timeoutMs: 40_000,
     maxOutputBytes: 4 * 1024 * 1024,
     env: {
-      BKE_MODULES: options.modules?.join(' ') ?? modulesOfKubernetes,
-      BKE_TOOLS: options.tools?.join(' ') ?? toolsOfKubernetes,
+      BKE_MODULES: modulesOfKubernetes,
+      BKE_TOOLS: options.tools.join(' '),
     },
     ...(options.signal === undefined ? {} : { signal: options.signal }),
   });

@@ -65,7 +65,7 @@ async function configure(scope: TaskScope, { config }: AgentPlan): Promise<void>
 async function start(scope: TaskScope, { config, bke }: AgentPlan): Promise<void> {
   const program = await (await installPrograms(scope, bke)).path('bke');
   await linkPrograms(scope, { bke: program });
-  const unit = (await readAsset(`assets/units/${agentUnit}`)).toString('utf8');
+  const unit = await readAsset(`assets/units/${agentUnit}`);
   await scope.apply({
     kind: 'unit',
     name: agentUnit,

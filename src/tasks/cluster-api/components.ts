@@ -106,7 +106,7 @@ async function loadProvider(
 /** bke's own definitions are made of its schemas, so that they are no part of the components' file. */
 async function ownManifest(): Promise<string> {
   const names = ['provider/components', ...ownDefinitions.map((name) => `crds/${name}`)];
-  const texts = await Promise.all(names.map(async (name) => (await readAsset(`assets/${name}.yaml`)).toString()));
+  const texts = await Promise.all(names.map((name) => readAsset(`assets/${name}.yaml`)));
   return texts.join('\n---\n');
 }
 

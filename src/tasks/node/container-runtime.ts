@@ -57,7 +57,7 @@ async function runContainerRuntime(
   const programs = await installRuntimePrograms(scope, parameters);
   await linkPrograms(scope, programs);
   const config = await writeConfiguration(scope, parameters, programs.runc);
-  const unit = (await readAsset('assets/containerd/containerd.service')).toString('utf8');
+  const unit = await readAsset('assets/containerd/containerd.service');
   await scope.apply({
     kind: 'unit',
     name: unitName,

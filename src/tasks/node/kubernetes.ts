@@ -49,7 +49,7 @@ async function runKubernetes(scope: TaskScope, parameters: KubernetesParameters)
   await linkPrograms(scope, programs);
   await setKernelValues(scope, parameters.settings);
   const configuration = await writeConfiguration(scope, parameters);
-  const template = (await readAsset('assets/kubelet/kubelet.service')).toString('utf8');
+  const template = await readAsset('assets/kubelet/kubelet.service');
   await scope.apply({
     kind: 'unit',
     name: kubeletPaths.unit,

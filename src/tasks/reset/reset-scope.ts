@@ -2,7 +2,7 @@
 import type { Ledger } from '../../host/ledger/ledger.ts';
 import type { Host } from '../../host/host.ts';
 import type { TaskScope } from '../task.ts';
-import type { KeptItem, Left, ResetFlags, Selection } from './reset-plan.ts';
+import type { KeptItem, Left, ResetFlags, ResetPlan, Selection } from './reset-plan.ts';
 
 export interface ResetScope extends TaskScope {
   readonly run: ResetRun;
@@ -20,4 +20,10 @@ export interface ResetRun {
   readonly kept: KeptItem[];
   /** Tables iptables deletions emptied, as `family name`, e.g. `ip filter`. */
   readonly touchedTables: Set<string>;
+}
+
+/** The run that a plan begins: what the plan could not take or keeps is told at the end with the rest. */
+export function resetRun(about: Pick<ResetRun, 'host' | 'ledger' | 'flags'>, plan: ResetPlan): ResetRun {
+  const { selection, heldBack, kept } = plan;
+  return { ...about, selection, self: process.pid, left: [...heldBack], kept: [...kept], touchedTables: new Set() };
 }

@@ -75,6 +75,6 @@ function pushAddress({ pushOpen, ports }: BootstrapSettings): string {
   return hostPort(pushOpen ? '' : '127.0.0.1', ports.registryPush);
 }
 
-async function asset(name: string): Promise<string> {
-  return (await readAsset(`assets/${name}`)).toString('utf8');
+function asset(name: string): Promise<string> {
+  return readAsset(`assets/${name}`);
 }

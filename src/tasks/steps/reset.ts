@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { BkeError } from '../../lib/errors.ts';
 import { prepareReset, runResetSteps, throwIfRefused } from '../reset/reset.ts';
-import type { ResetRun } from '../reset/reset-scope.ts';
+import { type ResetRun, resetRun } from '../reset/reset-scope.ts';
 import { type StepContext, stepKind } from './step.ts';
 
 export const resetStep = stepKind({
@@ -34,14 +34,5 @@ async function begin({ scope, ledger }: StepContext, purgeVolumes: boolean): Pro
   const flags = { all: false, mount: false, purgeVolumes };
   const plan = await prepareReset(host, flags, process.pid);
   throwIfRefused(host, plan);
-  return {
-    host,
-    flags,
-    selection: plan.selection,
-    ledger,
-    self: process.pid,
-    left: [...plan.heldBack],
-    kept: [...plan.kept],
-    touchedTables: new Set(),
-  };
+  return resetRun({ host, ledger, flags }, plan);
 }

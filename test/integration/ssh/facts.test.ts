@@ -15,8 +15,8 @@ test('as root and through sudo, with a noisy account in another language', async
   const root = await connect(sshd.target());
   const sudo = await connect(sshd.target({ user: account.name, auth: { password: 'right-4711' } }));
   const [a, b] = [
-    await gatherFacts(root, { paths: ['/', '/var/lib/bke'] }),
-    await gatherFacts(sudo, { paths: ['/', '/var/lib/bke'] }),
+    await gatherFacts(root, { paths: ['/', '/var/lib/bke'], tools: ['ip', 'curl'] }),
+    await gatherFacts(sudo, { paths: ['/', '/var/lib/bke'], tools: ['ip', 'curl'] }),
   ];
   expect(a).toMatchObject({ uid: 0, disks: [{ path: '/' }, { path: '/var/lib/bke' }] });
   expect(lasting(b)).toEqual(lasting(a));

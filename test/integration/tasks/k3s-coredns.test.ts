@@ -17,7 +17,7 @@ describe('the manifest of CoreDNS for K3s', () => {
   afterAll(() => server.stop());
 
   it('is taken by the API server as it is, and the second time changes nothing', async () => {
-    const template = (await readAsset('assets/k3s/coredns.yaml')).toString('utf8');
+    const template = await readAsset('assets/k3s/coredns.yaml');
     const objects = parseAllDocuments(fillTemplate(template, { image, clusterDNS: '10.96.0.10' })).map(
       (document) => document.toJS() as unknown,
     );

@@ -90,6 +90,6 @@ async function writeConfiguration(scope: TaskScope, parameters: K3sParameters & 
   return texts;
 }
 
-async function asset(name: string): Promise<string> {
-  return (await readAsset(`assets/k3s/${name}`)).toString('utf8');
+function asset(name: string): Promise<string> {
+  return readAsset(`assets/k3s/${name}`);
 }

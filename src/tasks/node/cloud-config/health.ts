@@ -2,11 +2,11 @@
 import { isUp, readUnit, startAnew } from '../../../host/systemd.ts';
 import type { Host } from '../../../host/host.ts';
 import { createKubeClient } from '../../../kube/create-client.ts';
-import { connectionFromKubeconfig } from '../../../kube/kubeconfig.ts';
 import { BkeError } from '../../../lib/errors.ts';
 import { toError } from '../../../lib/thrown.ts';
 import { kubeadmPaths } from '../../bootstrap-cluster/kubeadm/paths.ts';
 import { waitForApi } from '../../bootstrap-cluster/ready.ts';
+import { connectionByKubeconfig } from '../../kubeconfig.ts';
 import type { TaskScope } from '../../task.ts';
 import { kubeletPaths } from '../kubelet-config.ts';
 
@@ -76,10 +76,7 @@ async function ownServer(host: Host): Promise<string | undefined> {
 }
 
 async function waitForServer(scope: TaskScope, server: string): Promise<void> {
-  const { host } = scope;
-  const file = kubeadmPaths.kubeconfig;
-  const readFile = async (path: string): Promise<string> => (await host.files.read(path))?.toString('utf8') ?? '';
-  const connection = await connectionFromKubeconfig(await readFile(file), { file, readFile });
+  const connection = await connectionByKubeconfig(scope.host, kubeadmPaths.kubeconfig);
   const client = createKubeClient({ ...connection, servers: [server] });
   try {
     await waitForApi(scope, client, { unit, timeoutMs: limitMs });

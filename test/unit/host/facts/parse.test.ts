@@ -307,7 +307,7 @@ describe('an answer that cannot be used', () => {
     [JSON.stringify([...least.filter((line) => !line.startsWith('memory')), 'end:']), 'memoryBytes'],
     [JSON.stringify(['module:overlay \u001b[2Jnonsense', ...least, 'end:']), 'overlay'],
   ])('%j: %s', async (stdout, reason) => {
-    await expect(gatherFacts(host(stdout, 2))).rejects.toMatchObject({
+    await expect(gatherFacts(host(stdout, 2), { tools: [] })).rejects.toMatchObject({
       code: 'BKE_HOST_FACTS',
       host: 'w1',
       message: expect.stringContaining(reason),

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type KubernetesParameters, kubernetesTask } from '../../../../src/tasks/node/kubernetes.ts';
@@ -8,24 +8,17 @@ import { undoAll } from '../../../fakes/ledger.ts';
 import { type TaskHost, taskHost } from '../../../fakes/task-host.ts';
 
 let machine: TaskHost;
-const at = (path: string): string => join(machine.root, path);
-const text = (path: string): Promise<string> => readFile(at(path), 'utf8');
-
-async function put(path: string, content: string): Promise<void> {
-  await mkdir(join(at(path), '..'), { recursive: true });
-  await writeFile(at(path), content);
-}
 
 async function program(name: string): Promise<ProgramArtifact> {
-  await put(`/srv/${name}`, name);
+  await machine.put(`/srv/${name}`, name);
   const digest = `sha256:${createHash('sha256').update(name).digest('hex')}`;
   return { name, version: 'v1.36.3', type: 'binary', source: `/srv/${name}`, digest };
 }
 
 beforeEach(async () => {
   machine = await taskHost();
-  await put('/etc/resolv.conf', 'nameserver 10.0.0.2\n');
-  await put('/proc/sys/kernel/panic', '0\n');
+  await machine.put('/etc/resolv.conf', 'nameserver 10.0.0.2\n');
+  await machine.put('/proc/sys/kernel/panic', '0\n');
 });
 afterEach(() => machine.remove());
 
@@ -46,9 +39,13 @@ const golden = (name: string): string => join(import.meta.dirname, 'golden', `${
 describe('the programs of a node', () => {
   it('are put in place, and the kubelet is left for kubeadm to start', async () => {
     await install({ settings: { kubelet: { maxPods: 60, evictionHard: null }, kubeProxy: {} } });
-    await expect(await text('/etc/systemd/system/kubelet.service')).toMatchFileSnapshot(golden('kubelet.service'));
-    await expect(await text('/etc/kubernetes/kubelet.conf.d/10-bke.conf')).toMatchFileSnapshot(golden('10-bke.conf'));
-    await expect(await text('/etc/kubernetes/kubelet.conf.d/50-settings.conf')).toMatchFileSnapshot(
+    await expect(await machine.text('/etc/systemd/system/kubelet.service')).toMatchFileSnapshot(
+      golden('kubelet.service'),
+    );
+    await expect(await machine.text('/etc/kubernetes/kubelet.conf.d/10-bke.conf')).toMatchFileSnapshot(
+      golden('10-bke.conf'),
+    );
+    await expect(await machine.text('/etc/kubernetes/kubelet.conf.d/50-settings.conf')).toMatchFileSnapshot(
       golden('50-settings.conf'),
     );
     expect(await machine.host.files.readLink('/usr/local/bin/kubeadm')).toBe(
@@ -68,18 +65,18 @@ describe('the programs of a node', () => {
   });
 
   it('give pods a name server that answers where the host has none', async () => {
-    await rm(at('/etc/resolv.conf'));
+    await rm(machine.at('/etc/resolv.conf'));
     await install();
-    expect(await text('/etc/kubernetes/resolv.conf')).toContain('nameserver 10.0.0.5\n');
-    expect(await text('/etc/kubernetes/kubelet.conf.d/10-bke.conf')).toContain(
+    expect(await machine.text('/etc/kubernetes/resolv.conf')).toContain('nameserver 10.0.0.5\n');
+    expect(await machine.text('/etc/kubernetes/kubelet.conf.d/10-bke.conf')).toContain(
       '"resolvConf": "/etc/kubernetes/resolv.conf"',
     );
   });
 
   it("look behind systemd-resolved's own server", async () => {
-    await put('/etc/resolv.conf', 'nameserver 127.0.0.53\n');
-    await put('/run/systemd/resolve/resolv.conf', 'nameserver 10.0.0.2\n');
-    await put('/etc/systemd/system/systemd-resolved.service', '[Service]\n');
+    await machine.put('/etc/resolv.conf', 'nameserver 127.0.0.53\n');
+    await machine.put('/run/systemd/resolve/resolv.conf', 'nameserver 10.0.0.2\n');
+    await machine.put('/etc/systemd/system/systemd-resolved.service', '[Service]\n');
     await machine.host.run(['systemctl', 'restart', 'systemd-resolved.service']);
     await install();
     expect(await machine.host.files.stat('/etc/kubernetes/resolv.conf')).toBeUndefined();
@@ -87,12 +84,12 @@ describe('the programs of a node', () => {
 
   it('take nothing with them that was there: kernel values, directories, the lock of iptables', async () => {
     await install();
-    expect(await text('/proc/sys/kernel/panic')).toBe('10\n');
+    expect(await machine.text('/proc/sys/kernel/panic')).toBe('10\n');
     // What others put into the zones in the meantime.
-    await put('/etc/kubernetes/admin.conf', 'x');
-    await put('/var/lib/kubelet/config.yaml', 'x');
+    await machine.put('/etc/kubernetes/admin.conf', 'x');
+    await machine.put('/var/lib/kubelet/config.yaml', 'x');
     expect(Object.values(await undoAll(machine.host)).map(({ result }) => result)).not.toContain('kept');
-    expect(await text('/proc/sys/kernel/panic')).toBe('0\n');
+    expect(await machine.text('/proc/sys/kernel/panic')).toBe('0\n');
     for (const path of [
       '/var/lib/kubelet',
       '/lib/modules/x',

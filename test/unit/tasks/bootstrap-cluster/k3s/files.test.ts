@@ -53,7 +53,7 @@ describe("K3s's files", () => {
     for (const text of [config, registries, kubeletDropIn({}), k3sContainerd({})])
       expect(text).toMatch(/^# Written by bke/);
     for (const name of ['k3s.service', 'coredns.yaml']) {
-      expect((await readAsset(`assets/k3s/${name}`)).toString()).toMatch(/^# Written by bke/);
+      expect(await readAsset(`assets/k3s/${name}`)).toMatch(/^# Written by bke/);
     }
   });
 });
@@ -165,13 +165,13 @@ describe('paths', () => {
 
 describe('the unit', () => {
   it('does what the unit of K3s does', async () => {
-    const unit = (await readAsset('assets/k3s/k3s.service')).toString();
+    const unit = await readAsset('assets/k3s/k3s.service');
     for (const line of unitLines) expect(unit.split('\n')).toContain(line);
     expect(unit).toContain('\nExecStart={{program}} server\n');
   });
 
   it('gives K3s no environment, and none of a proxy', async () => {
-    const unit = (await readAsset('assets/k3s/k3s.service')).toString();
+    const unit = await readAsset('assets/k3s/k3s.service');
     expect(unit).not.toMatch(/^Environment/m);
     expect(unit).toMatch(/^UnsetEnvironment=.*\bHTTPS_PROXY\b.*\bCONTAINERD_HTTPS_PROXY\b/m);
   });

@@ -1,5 +1,4 @@
-import { appendFile, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { appendFile, mkdir, rm, stat } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Host, RunResult } from '../../../../../src/host/host.ts';
 import { runProgram } from '../../../../../src/host/local/run.ts';
@@ -21,24 +20,16 @@ let shell: ((script: string) => Promise<number>) | undefined;
 let kubeadm: string[];
 let asked: number;
 
-const at = (path: string): string => join(machine.root, path);
-const text = (path: string): Promise<string> => readFile(at(path), 'utf8');
-
-async function put(path: string, content: string): Promise<void> {
-  await mkdir(join(at(path), '..'), { recursive: true });
-  await writeFile(at(path), content);
-}
-
 beforeEach(async () => {
   machine = await taskHost();
   kubeadm = [];
   asked = 0;
   shell = async () => {
-    await put('/var/lib/kubelet/config.yaml', 'x');
-    await put(sentinel, 'success\n');
+    await machine.put('/var/lib/kubelet/config.yaml', 'x');
+    await machine.put(sentinel, 'success\n');
     return 0;
   };
-  await put('/usr/lib/systemd/system/kubelet.service', '[Service]\n');
+  await machine.put('/usr/lib/systemd/system/kubelet.service', '[Service]\n');
   await machine.host.run(['systemctl', 'restart', 'kubelet.service']);
   machine.systemctlCalls();
 });
@@ -53,13 +44,14 @@ function host(): Host {
     close: () => machine.host.close(),
     upload: (...words) => machine.host.upload(...words),
     run: async (argv, options) => {
-      if (argv[0] === '/bin/sh' && shell !== undefined) return answer(await shell(await text(argv[4] ?? '')));
-      if (argv[0] === '/bin/sh') return runProgram(['/bin/sh', ...argv.slice(1, 4), ...argv.slice(4).map(at)], options);
+      if (argv[0] === '/bin/sh' && shell !== undefined) return answer(await shell(await machine.text(argv[4] ?? '')));
+      if (argv[0] === '/bin/sh')
+        return runProgram(['/bin/sh', ...argv.slice(1, 4), ...argv.slice(4).map((word) => machine.at(word))], options);
       if (argv[0] !== '/usr/local/bin/kubeadm') return machine.host.run(argv, options);
       kubeadm.push(argv.slice(1).join(' '));
       for (const path of ['/etc/kubernetes/manifests', '/etc/kubernetes/pki', '/var/lib/kubelet']) {
-        await rm(at(path), { recursive: true, force: true });
-        await mkdir(at(path));
+        await rm(machine.at(path), { recursive: true, force: true });
+        await mkdir(machine.at(path));
       }
       return answer(0);
     },
@@ -114,7 +106,7 @@ async function failure(change: Partial<BootstrapDataParameters> = {}): Promise<B
 
 describe('bootstrap data on a host', () => {
   it('is written, run and proven, and then there is nothing to do any more', async () => {
-    await put('/etc/environment', 'LANG=C\n');
+    await machine.put('/etc/environment', 'LANG=C\n');
     const changed = await run({ kubeProxy: { mode: 'nftables', conntrack: { maxPerCore: 0 } } });
     expect(changed).toEqual([
       'zone /var/lib/bke/bootstrap',
@@ -125,19 +117,19 @@ describe('bootstrap data on a host', () => {
       'file /etc/environment',
       'file /run/cluster-api/placeholder',
     ]);
-    expect((await stat(at('/etc/kubernetes/pki/ca.key'))).mode & 0o777).toBe(0o600);
-    expect(await text('/etc/hosts')).toContain('10.0.0.11 cp1 # bke: cp1\n');
-    expect(await text('/etc/environment')).toBe('LANG=C\nSITE=a\n');
-    expect(await text('/run/kubeadm/kubeadm.yaml')).toBe(
+    expect((await stat(machine.at('/etc/kubernetes/pki/ca.key'))).mode & 0o777).toBe(0o600);
+    expect(await machine.text('/etc/hosts')).toContain('10.0.0.11 cp1 # bke: cp1\n');
+    expect(await machine.text('/etc/environment')).toBe('LANG=C\nSITE=a\n');
+    expect(await machine.text('/run/kubeadm/kubeadm.yaml')).toBe(
       "---\nkind: InitConfiguration\nnodeRegistration:\n  name: 'cp1'\n---\n" +
         'apiVersion: kubeproxy.config.k8s.io/v1alpha1\nkind: KubeProxyConfiguration\nmode: nftables\nconntrack:\n  maxPerCore: 0\n',
     );
     expect(asked).toBe(2);
-    expect((await stat(at('/var/lib/bke/bootstrap'))).mode & 0o777).toBe(0o700);
-    await expect(text('/var/lib/bke/bootstrap/runcmd.sh')).rejects.toThrow('ENOENT');
+    expect((await stat(machine.at('/var/lib/bke/bootstrap'))).mode & 0o777).toBe(0o700);
+    await expect(machine.text('/var/lib/bke/bootstrap/runcmd.sh')).rejects.toThrow('ENOENT');
 
     // A reboot empties /run.
-    await rm(at('/run/cluster-api'), { recursive: true });
+    await rm(machine.at('/run/cluster-api'), { recursive: true });
     shell = () => Promise.reject(new Error('run again'));
     expect(await run()).toEqual([]);
     expect(machine.systemctlCalls()).toEqual([]);
@@ -147,7 +139,7 @@ describe('bootstrap data on a host', () => {
     let script = '';
     shell = async (given) => {
       script = given;
-      await put(sentinel, 'success\n');
+      await machine.put(sentinel, 'success\n');
       return 1;
     };
     const more = `runcmd: ["false", [echo, "it's", $HOME], "kubeadm init"]\n`;
@@ -160,26 +152,26 @@ describe('bootstrap data on a host', () => {
     shell = undefined;
     const commands = [
       `echo "$#" "$HOME" "$BKE_OF_THE_TEST"; cat`,
-      `sleep 60 & echo $! >${at('/tmp/pid')}`,
-      `echo success >${at(sentinel)}`,
+      `sleep 60 & echo $! >${machine.at('/tmp/pid')}`,
+      `echo success >${machine.at(sentinel)}`,
     ];
     vi.stubEnv('BKE_OF_THE_TEST', 'inherited');
     try {
       await run({ data: `#cloud-config\n${JSON.stringify({ runcmd: commands })}` });
     } finally {
       vi.unstubAllEnvs();
-      process.kill(Number(await text('/tmp/pid')));
+      process.kill(Number(await machine.text('/tmp/pid')));
     }
-    expect(await text('/var/lib/bke/bootstrap/runcmd.log')).toBe('0 /root \n');
+    expect(await machine.text('/var/lib/bke/bootstrap/runcmd.log')).toBe('0 /root \n');
   });
 
   it('tells why it failed without a secret, clears what it left, and succeeds the next time', async () => {
     shell = async () => {
-      await put('/etc/kubernetes/manifests/etcd.yaml', 'x');
-      await put('/etc/kubernetes/manifests/keepalived.yaml', 'kind: Pod\n');
-      await put('/var/lib/etcd/member/snap/db', 'x');
+      await machine.put('/etc/kubernetes/manifests/etcd.yaml', 'x');
+      await machine.put('/etc/kubernetes/manifests/keepalived.yaml', 'kind: Pod\n');
+      await machine.put('/var/lib/etcd/member/snap/db', 'x');
       await appendFile(
-        at('/var/lib/bke/bootstrap/runcmd.log'),
+        machine.at('/var/lib/bke/bootstrap/runcmd.log'),
         `token ${token}\nkey c2VjcmV0LW9mLXRoZS10ZXN0\nerror: timed out\nTo see the stack trace of this error execute with --v=5 or higher\n`,
       );
       return 1;
@@ -190,28 +182,28 @@ describe('bootstrap data on a host', () => {
       'the host did not become a node: runcmd ended with exit code 1',
     ]);
     expect(error.details).toEqual(['token [secret]', 'key [secret]', 'error: timed out']);
-    expect((await stat(at('/var/lib/bke/bootstrap/runcmd.log'))).mode & 0o777).toBe(0o600);
-    expect(JSON.parse(await text(state))).toMatchObject({ progress: 'begun' });
+    expect((await stat(machine.at('/var/lib/bke/bootstrap/runcmd.log'))).mode & 0o777).toBe(0o600);
+    expect(JSON.parse(await machine.text(state))).toMatchObject({ progress: 'begun' });
 
     shell = async () => {
-      await put(sentinel, 'success\n');
+      await machine.put(sentinel, 'success\n');
       return 0;
     };
     await run();
     expect(kubeadm).toEqual([
       'reset --force --cri-socket=unix:///run/containerd/containerd.sock --skip-phases=remove-etcd-member',
     ]);
-    await expect(text('/var/lib/etcd/member/snap/db')).rejects.toThrow('ENOENT');
-    expect(await text('/etc/kubernetes/manifests/keepalived.yaml')).toBe('kind: Pod\n');
-    expect(await text('/etc/kubernetes/pki/ca.key')).toContain('PRIVATE KEY');
-    expect(await text('/etc/environment')).toBe('SITE=a\n');
-    expect(JSON.parse(await text(state))).toMatchObject({ progress: 'done' });
+    await expect(machine.text('/var/lib/etcd/member/snap/db')).rejects.toThrow('ENOENT');
+    expect(await machine.text('/etc/kubernetes/manifests/keepalived.yaml')).toBe('kind: Pod\n');
+    expect(await machine.text('/etc/kubernetes/pki/ca.key')).toContain('PRIVATE KEY');
+    expect(await machine.text('/etc/environment')).toBe('SITE=a\n');
+    expect(JSON.parse(await machine.text(state))).toMatchObject({ progress: 'done' });
   });
 
   it('lets a member of etcd leave its cluster before it joins again', async () => {
     const join = `#cloud-config\nruncmd: [kubeadm join]\n`;
     shell = async () => {
-      await put('/etc/kubernetes/manifests/etcd.yaml', 'x');
+      await machine.put('/etc/kubernetes/manifests/etcd.yaml', 'x');
       return 1;
     };
     await failure({ data: join });
@@ -222,15 +214,15 @@ describe('bootstrap data on a host', () => {
   it('knows a success that was not recorded any more', async () => {
     shell = () => Promise.reject(new BkeError('BKE_CANCELLED', 'cut off'));
     expect((await failure()).code).toBe('BKE_CANCELLED');
-    await put(sentinel, 'success\n');
+    await machine.put(sentinel, 'success\n');
     expect(await run()).toEqual([]);
-    expect(JSON.parse(await text(state))).toMatchObject({ progress: 'done' });
+    expect(JSON.parse(await machine.text(state))).toMatchObject({ progress: 'done' });
   });
 
   it('records a success at once, even where the commands after it never end', async () => {
     shell = async () => {
-      await put(sentinel, 'success\n');
-      await expect.poll(() => text(state)).toContain('"done"');
+      await machine.put(sentinel, 'success\n');
+      await expect.poll(() => machine.text(state)).toContain('"done"');
       throw new BkeError('BKE_TIMEOUT', 'too long');
     };
     const error = await failure();
@@ -239,14 +231,14 @@ describe('bootstrap data on a host', () => {
   });
 
   it('touches no host that has another Kubernetes', async () => {
-    await put('/var/lib/etcd/member/snap/db', 'x');
+    await machine.put('/var/lib/etcd/member/snap/db', 'x');
     expect((await failure()).code).toBe('BKE_KUBERNETES_FOUND');
-    await expect(text('/var/lib/bke/ledger/ledger.jsonl')).rejects.toThrow('ENOENT');
+    await expect(machine.text('/var/lib/bke/ledger/ledger.jsonl')).rejects.toThrow('ENOENT');
   });
 
   it('is refused whole before anything is changed', async () => {
     expect((await failure({ data: data('packages: [x]\n') })).code).toBe('BKE_BOOTSTRAP_DATA_INVALID');
-    await expect(text('/var/lib/bke/ledger/ledger.jsonl')).rejects.toThrow('ENOENT');
+    await expect(machine.text('/var/lib/bke/ledger/ledger.jsonl')).rejects.toThrow('ENOENT');
   });
 
   it('never makes a node over', async () => {
@@ -263,13 +255,13 @@ describe('bootstrap data on a host', () => {
   });
 
   it('leaves nothing behind when it is undone', async () => {
-    const hosts = await text('/etc/hosts');
-    await put('/etc/environment', 'LANG=C\n');
+    const hosts = await machine.text('/etc/hosts');
+    await machine.put('/etc/environment', 'LANG=C\n');
     await run();
     await undoAll(machine.host);
-    expect([await text('/etc/hosts'), await text('/etc/environment')]).toEqual([hosts, 'LANG=C\n']);
+    expect([await machine.text('/etc/hosts'), await machine.text('/etc/environment')]).toEqual([hosts, 'LANG=C\n']);
     for (const path of [sentinel, state, '/run/kubeadm', '/etc/kubernetes/pki']) {
-      await expect(stat(at(path))).rejects.toThrow('ENOENT');
+      await expect(stat(machine.at(path))).rejects.toThrow('ENOENT');
     }
   });
 });

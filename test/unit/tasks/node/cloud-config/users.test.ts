@@ -1,5 +1,4 @@
-import { appendFile, mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { appendFile, mkdir, stat, symlink } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { UserToMake } from '../../../../../src/tasks/node/cloud-config/parse.ts';
 import { makeUsers } from '../../../../../src/tasks/node/cloud-config/users.ts';
@@ -22,13 +21,6 @@ let machine: TaskHost;
 let told: { readonly program: string; readonly input: unknown }[];
 /** Exit code. */
 let visudo: number;
-const at = (path: string): string => join(machine.root, path);
-const text = (path: string): Promise<string> => readFile(at(path), 'utf8');
-
-async function put(path: string, content: string): Promise<void> {
-  await mkdir(join(at(path), '..'), { recursive: true });
-  await writeFile(at(path), content);
-}
 
 beforeEach(async () => {
   machine = await taskHost();
@@ -42,14 +34,14 @@ beforeEach(async () => {
     if (argv[0] === 'visudo') return { exitCode: visudo, stdout: '', stderr: 'stdin: syntax error\n' };
     return real(argv, options);
   });
-  await put('/etc/skel/.profile', 'umask 027\n');
+  await machine.put('/etc/skel/.profile', 'umask 027\n');
 });
 afterEach(() => machine.remove());
 
 const run = (users: readonly UserToMake[]): Promise<string[]> => machine.run((scope) => makeUsers(scope, users));
 
 async function tables(): Promise<string[]> {
-  return Promise.all(['passwd', 'group', 'shadow', 'gshadow'].map((name) => text(`/etc/${name}`)));
+  return Promise.all(['passwd', 'group', 'shadow', 'gshadow'].map((name) => machine.text(`/etc/${name}`)));
 }
 
 describe('users of bootstrap data', () => {
@@ -67,50 +59,50 @@ describe('users of bootstrap data', () => {
     expect(passwd).toMatch(/^ops:x:\d+:\d+:Site operator:\/home\/ops:\/bin\/bash$/m);
     expect(group).toMatch(/^adm:x:\d+:ops$/m);
     expect(group).toMatch(/^daemon:x:1:ops$/m);
-    expect(await text('/home/ops/.ssh/authorized_keys')).toBe('ssh-ed25519 AAAA a\nssh-ed25519 BBBB b\n');
-    expect((await stat(at('/home/ops/.ssh'))).mode & 0o777).toBe(0o700);
-    expect(await text('/etc/sudoers.d/90-bke-ops')).toBe('# Written by bke.\nops ALL=(ALL) NOPASSWD:ALL\n');
+    expect(await machine.text('/home/ops/.ssh/authorized_keys')).toBe('ssh-ed25519 AAAA a\nssh-ed25519 BBBB b\n');
+    expect((await stat(machine.at('/home/ops/.ssh'))).mode & 0o777).toBe(0o700);
+    expect(await machine.text('/etc/sudoers.d/90-bke-ops')).toBe('# Written by bke.\nops ALL=(ALL) NOPASSWD:ALL\n');
     expect(await run([ops])).toEqual([]);
 
     await undoAll(machine.host);
     expect(await tables()).toEqual(before);
-    await expect(stat(at('/home/ops'))).rejects.toThrow('ENOENT');
+    await expect(stat(machine.at('/home/ops'))).rejects.toThrow('ENOENT');
   });
 
   it('leave what they made themselves behind, open to root alone', async () => {
     await run([ops]);
-    await put('/home/ops/.bash_history', 'ls\n');
+    await machine.put('/home/ops/.bash_history', 'ls\n');
     expect((await undoAll(machine.host))['directory:/home/ops']).toEqual({
       result: 'kept',
       why: 'it holds what its user made: .bash_history',
     });
-    expect((await stat(at('/home/ops'))).mode & 0o777).toBe(0o700);
+    expect((await stat(machine.at('/home/ops'))).mode & 0o777).toBe(0o700);
   });
 
   it('that were there before keep their account, and only get keys and rules', async () => {
-    await appendFile(at('/etc/passwd'), 'old:x:0:0::/home/old:/bin/sh\n');
-    await put('/home/old/.ssh/authorized_keys', 'ssh-ed25519 CCCC c');
+    await appendFile(machine.at('/etc/passwd'), 'old:x:0:0::/home/old:/bin/sh\n');
+    await machine.put('/home/old/.ssh/authorized_keys', 'ssh-ed25519 CCCC c');
     await run([{ ...ops, name: 'old', passwordHash: hash }]);
-    expect(await text('/etc/passwd')).toContain('old:x:0:0::/home/old:/bin/sh\n');
-    expect(await text('/home/old/.ssh/authorized_keys')).toBe(
+    expect(await machine.text('/etc/passwd')).toContain('old:x:0:0::/home/old:/bin/sh\n');
+    expect(await machine.text('/home/old/.ssh/authorized_keys')).toBe(
       'ssh-ed25519 CCCC c\nssh-ed25519 AAAA a\nssh-ed25519 BBBB b\n',
     );
     expect(told.map(({ program }) => program)).toEqual(['visudo']);
     await undoAll(machine.host);
-    expect(await text('/home/old/.ssh/authorized_keys')).toBe('ssh-ed25519 CCCC c');
+    expect(await machine.text('/home/old/.ssh/authorized_keys')).toBe('ssh-ed25519 CCCC c');
   });
 
   it('lead bke nowhere through a link in their home', async () => {
-    await appendFile(at('/etc/passwd'), 'old:x:0:0::/home/old:/bin/sh\n');
-    await mkdir(at('/home/old'), { recursive: true });
-    await symlink('/etc', at('/home/old/.ssh'));
+    await appendFile(machine.at('/etc/passwd'), 'old:x:0:0::/home/old:/bin/sh\n');
+    await mkdir(machine.at('/home/old'), { recursive: true });
+    await symlink('/etc', machine.at('/home/old/.ssh'));
     await expect(run([{ ...ops, name: 'old' }])).rejects.toThrow('/home/old/.ssh is no directory of the user');
   });
 
   it('get their password by stdin, and the ledger does not know it', async () => {
     await run([{ ...ops, sudo: [], passwordHash: hash }]);
     expect(told).toEqual([{ program: 'chpasswd', input: `ops:${hash}\n` }]);
-    expect(await text('/var/lib/bke/ledger/ledger.jsonl')).not.toContain('hash-of-the-test');
+    expect(await machine.text('/var/lib/bke/ledger/ledger.jsonl')).not.toContain('hash-of-the-test');
   });
 
   it('with a rule that sudo does not take are not made', async () => {
@@ -119,6 +111,6 @@ describe('users of bootstrap data', () => {
       code: 'BKE_BOOTSTRAP_DATA_INVALID',
       details: ['stdin: syntax error'],
     });
-    expect(await text('/etc/passwd')).not.toContain('ops');
+    expect(await machine.text('/etc/passwd')).not.toContain('ops');
   });
 });
