@@ -46,7 +46,7 @@ async function askManagement<Result>(
 
 const outcomes: Readonly<Record<string, string>> = { Done: 'done', Failed: 'failed', Cancelled: 'cancelled' };
 
-export function summaryOfObject(object: KubeObject, now: Date): OperationSummary {
+function summaryOfObject(object: KubeObject, now: Date): OperationSummary {
   const { name, creationTimestamp = '' } = object.metadata;
   const started = textAt(object, 'status', 'started') ?? creationTimestamp;
   const finished = textAt(object, 'status', 'finished');

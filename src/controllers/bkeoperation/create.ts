@@ -37,7 +37,7 @@ export function createFrame(cluster: string): OperationFrame {
 }
 
 /** Of the entry in the status for what belongs to no host: no host can be named so. */
-export function clusterEntry(cluster: string): string {
+function clusterEntry(cluster: string): string {
   return `cluster/${cluster}`;
 }
 

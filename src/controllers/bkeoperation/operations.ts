@@ -42,7 +42,7 @@ function order(object: KubeObject): number {
 }
 
 /** Older than this, and no operation was made with it: whoever made it does not mean to make one. */
-export const openAfterMs = 15_000;
+const openAfterMs = 15_000;
 
 /** How long until an operation is to be opened for the cluster; undefined: never. A cluster that has hosts already is not new (it came by a move). */
 export function opensIn(world: World, operations: readonly KubeObject[], now: Date): number | undefined {

@@ -97,7 +97,7 @@ function nodesOf(cluster: string, { hosts, commands, bkeMachines, machines }: Pa
 }
 
 /** Label that Cluster API gives machines of a control plane. */
-export const controlPlaneLabel = 'cluster.x-k8s.io/control-plane';
+const controlPlaneLabel = 'cluster.x-k8s.io/control-plane';
 
 function poolOf(host: KubeObject, bkeMachine: KubeObject | undefined): NodeView['pool'] {
   if (bkeMachine !== undefined) {
@@ -106,7 +106,7 @@ function poolOf(host: KubeObject, bkeMachine: KubeObject | undefined): NodeView[
   return host.metadata.labels?.[hostLabels.pool] === 'control-plane' ? 'control-plane' : 'workers';
 }
 
-export function isOf({ metadata }: KubeObject, cluster: string): boolean {
+function isOf({ metadata }: KubeObject, cluster: string): boolean {
   return metadata.labels?.[coreLabels.cluster] === cluster;
 }
 
