@@ -7,7 +7,8 @@ import { ensurePackages } from './packages.ts';
 
 export type { EgressAttempt, EgressSink } from './hosts/sink.ts';
 export type { TestHost } from './hosts/host.ts';
-export { initOptions, prepareHosts } from './prepare.ts';
+export { type ClusterFileOptions, type FileHost, clusterFile, siteKeyFile } from './cluster-file.ts';
+export { initOptions, prepareHosts, prepareSite } from './prepare.ts';
 export { type Release, makeRelease } from './release/bundle.ts';
 export type { RunResult } from './run.ts';
 export { type Scan, scanMachine } from './scan.ts';

@@ -1,7 +1,8 @@
-// Puts on a host what a first try of bke needs: the built binary, a signed bundle, its key and this machine's limits.
+// Puts on a host what a first try of bke needs: the built binary, a signed bundle, its key and this machine's limits; and lets one host log in to others.
 import { rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { bootstrapFile, siteKeyFile } from './cluster-file.ts';
 import { exists } from './files.ts';
 import type { TestHost } from './hosts/host.ts';
 import { makeRelease } from './release/bundle.ts';
@@ -9,33 +10,6 @@ import type { ReleaseOptions, ReleaseSize } from './release/manifest.ts';
 import { TestbedError } from './run.ts';
 
 const binary = path.join(import.meta.dirname, '../../dist/bke-linux-amd64');
-
-/** The limits of this machine (README.md, "Limits of hosts in a container"). */
-const bootstrapFile = `apiVersion: bke.io/v1alpha1
-kind: Bootstrap
-spec:
-  settings:
-    kubelet:
-      failCgroupV1: false
-      cgroupDriver: cgroupfs
-      oomScoreAdj: 0
-      imageGCHighThresholdPercent: 100
-      evictionHard:
-        memory.available: 100Mi
-        nodefs.available: 1%
-        nodefs.inodesFree: 1%
-        imagefs.available: 1%
-        imagefs.inodesFree: 1%
-    kubeProxy:
-      oomScoreAdj: 0
-      conntrack: {maxPerCore: 0, min: 0, tcpEstablishedTimeout: 0s, tcpCloseWaitTimeout: 0s}
-    containerd:
-      plugins:
-        io.containerd.cri.v1.runtime:
-          restrict_oom_score_adj: true
-    kubeadm:
-      ignorePreflightErrors: [SystemVerification]
-`;
 
 const prepared = '--bundle /root/bundle.tar --trust-key /root/bundle.pub --config /root/bootstrap.yaml';
 
@@ -54,7 +28,7 @@ export async function prepareHosts(
   if (!(await exists(binary))) throw new TestbedError(`${binary} is not there: npm run build`);
   const release = await makeRelease(size, options);
   const settings = path.join(tmpdir(), `bke-bootstrap-${process.pid}.yaml`);
-  await writeFile(settings, bootstrapFile, { mode: 0o644 });
+  await writeFile(settings, bootstrapFile(), { mode: 0o644 });
   try {
     await Promise.all(
       hosts.map(async (host) => {
@@ -67,4 +41,13 @@ export async function prepareHosts(
   } finally {
     await rm(settings);
   }
+}
+
+/** Lets `boot` log in to these hosts as root: the bed's key (`siteKeyFile`) and their host keys in known_hosts. */
+export async function prepareSite(boot: TestHost, hosts: readonly TestHost[]): Promise<void> {
+  await boot.copyIn(boot.privateKeyFile, siteKeyFile);
+  const lines = hosts.flatMap(({ address, hostKeys }) => hostKeys.map(({ line }) => `${address} ${line}\n`));
+  await boot.output('install -d -m 0700 /root/.ssh && install -m 0600 /dev/stdin /root/.ssh/known_hosts', {
+    input: lines.join(''),
+  });
 }
