@@ -80,8 +80,13 @@ export type EventBody =
       readonly action: 'create' | 'change' | 'remove' | 'run' | 'keep';
       readonly what: string;
     })
-  /** `changed: false`: everything was already so. */
-  | (StepPlace & { readonly type: 'step.finished'; readonly changed: boolean; readonly durationMs: number })
+  /** `changed: false`: everything was already so. `found`: the word for it where the step only finds something out ('proven'). */
+  | (StepPlace & {
+      readonly type: 'step.finished';
+      readonly changed: boolean;
+      readonly found?: string;
+      readonly durationMs: number;
+    })
   | (StepPlace & { readonly type: 'step.failed'; readonly error: ErrorReport; readonly durationMs: number })
   | { readonly type: 'note'; readonly level: 'info' | 'warning'; readonly message: string; readonly host?: string }
   | {

@@ -79,20 +79,31 @@ function renderGroup({ report, hosts }: ErrorGroup, style: ErrorStyle): string {
   const { theme } = style;
   const head = theme.bad(theme.strong(`error[${report.code}]:`));
   const where = hosts.length === 1 ? `${hosts[0]}: ` : '';
-  const lines = [`${head} ${visible(where + report.message, longestMessage)}`];
+  const [first = '', ...more] = shownLines(where + report.message);
+  const lines = [`${head} ${first}`];
   if (hosts.length > 1) lines.push(`  on ${plural(hosts.length, 'host')}: ${listedShort(hosts, style.hosts ?? 8)}`);
-  for (const detail of report.details ?? [])
-    lines.push(
-      ...printable(detail)
-        .split('\n')
-        .map((line) => `  ${visible(line.replaceAll('\t', '  '), longestMessage)}`),
-    );
+  lines.push(
+    ...[...more, ...(report.details ?? []).flatMap((detail) => shownLines(printable(detail)))].map(
+      (line) => `  ${line}`,
+    ),
+  );
   if (report.code === 'BKE_INTERNAL') {
     lines.push('  This is a bug in bke, not something you did.');
     if (style.log !== undefined)
       lines.push(`  Everything about it is in ${style.log}; please report it with that file.`);
   }
-  if (report.hint !== undefined) lines.push(`${theme.accent('hint:')} ${visible(report.hint, longestMessage)}`);
+  if (report.hint !== undefined) {
+    const [hint = '', ...rest] = shownLines(report.hint);
+    lines.push(`${theme.accent('hint:')} ${hint}`, ...rest.map((line) => `      ${line}`));
+  }
   lines.push(theme.faint(`see: bke explain ${report.code}`));
   return lines.map((line) => `${line}\n`).join('');
+}
+
+/** Programs on hosts end their words with several lines. */
+function shownLines(text: string): string[] {
+  return text
+    .trimEnd()
+    .split(/\r?\n/)
+    .map((line) => visible(line.replaceAll('\t', '  '), longestMessage));
 }

@@ -34,6 +34,8 @@ export interface Step<Scope> {
   readonly title: string;
   /** Bound on the whole step: its signal is aborted then, and it fails with BKE_TIMEOUT. */
   readonly timeoutMs: number;
+  /** How a step ends well that only finds something out, e.g. 'proven'; default: whether it changed something. */
+  readonly found?: string;
   run(scope: Scope): Promise<void>;
 }
 

@@ -55,7 +55,14 @@ export async function runStep<Scope>(run: Run<Scope>, place: StepPlace, step: St
   state.open = false;
   const durationMs = Math.round(performance.now() - began);
   if (settled.ok) {
-    emit({ type: 'step.finished', ...place, changed: state.changed, durationMs });
+    const { found } = step;
+    emit({
+      type: 'step.finished',
+      ...place,
+      changed: state.changed,
+      ...(found === undefined ? {} : { found }),
+      durationMs,
+    });
     return { outcome: 'done', changed: state.changed };
   }
   const cancelled = run.signal.aborted && !deadline.signal.aborted;

@@ -11,6 +11,8 @@ export interface Task<Parameters, Made = unknown> {
   title(parameters: Parameters): string;
   /** Bound on the whole task. */
   readonly timeoutMs: number;
+  /** As in a step (src/operations/operation.ts). */
+  readonly found?: string;
   run(scope: TaskScope, parameters: Parameters & Made): Promise<void>;
 }
 
@@ -33,6 +35,7 @@ export function taskStep<Parameters extends object>(
     name: task.name,
     title: task.title(parameters),
     timeoutMs: task.timeoutMs,
+    ...(task.found === undefined ? {} : { found: task.found }),
     run: (scope) => task.run(scope, { ...parameters, ...made() }),
   };
 }

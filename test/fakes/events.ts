@@ -57,7 +57,7 @@ export function manyHosts(count: number, bad: number, slow: number): OperationEv
           next: 'look at the console',
         },
       ]);
-    } else entries.push([2, { type: 'step.finished', ...place, changed: false, durationMs: 1000 }]);
+    } else entries.push([2, { type: 'step.finished', ...place, changed: false, found: 'done', durationMs: 1000 }]);
   }
   return events(...entries);
 }

@@ -69,8 +69,7 @@ function eventLines(event: OperationEvent, view: OperationView, verbosity: numbe
     'step.progress': (e) => (verbosity >= 2 ? step(e, progressWords(e)) : []),
     'step.waiting': (e) => step(e, waitingWords(e, Date.parse(e.time))),
     'step.planned': () => [],
-    'step.finished': (e) =>
-      silent ? [] : step(e, `${stepWord(view, e.changed)} after ${formatDuration(e.durationMs)}`),
+    'step.finished': (e) => (silent ? [] : step(e, `${stepWord(view, e)} after ${formatDuration(e.durationMs)}`)),
     'step.failed': (e) => {
       const word = outcomeWord(e.error.code === 'BKE_CANCELLED' ? 'cancelled' : 'failed');
       return step(e, `${word} after ${formatDuration(e.durationMs)}: ${errorWords(e.error)}`);

@@ -47,15 +47,19 @@ export function errorWords(error: ErrorReport): string {
 
 const outcomes: Readonly<Record<Outcome, string>> = { done: 'done', failed: 'FAILED', cancelled: 'stopped' };
 
-/** Operations that only look: that they end well is their result, of each step and of all. */
-const found: Readonly<Record<string, { readonly step: string; readonly end: string }>> = {
-  'bundle.verify': { step: 'whole', end: 'is whole' },
-  'host.check': { step: 'done', end: 'can be used' },
+/** Operations that only look: that they end well is their result. */
+const results: Readonly<Record<string, string>> = {
+  'bundle.verify': 'is whole',
+  'host.check': 'can be used',
 };
 
 /** How a step ended that did not fail. */
-export function stepWord({ action, dryRun }: Pick<OperationView, 'action' | 'dryRun'>, changed: boolean): string {
-  return found[action]?.step ?? (changed && !dryRun ? 'done' : 'nothing to do');
+export function stepWord(
+  { dryRun }: Pick<OperationView, 'dryRun'>,
+  { changed, found }: Pick<EventOf<'step.finished'>, 'changed' | 'found'>,
+): string {
+  if (changed) return dryRun ? 'nothing to do' : 'done';
+  return found ?? 'nothing to do';
 }
 
 /** init of this host done after 3m04s, nothing had to be changed; bundle.tar is whole, after 4s */
@@ -64,7 +68,7 @@ export function finishedWords(
   event: EventOf<'operation.finished'>,
 ): string {
   const time = `after ${formatDuration(event.durationMs)}`;
-  const word = event.outcome === 'done' ? found[view.action]?.end : undefined;
+  const word = event.outcome === 'done' ? results[view.action] : undefined;
   if (word !== undefined) return `${view.target} ${word}, ${time}`;
   const unchanged = event.outcome === 'done' && !event.changed ? ', nothing had to be changed' : '';
   return `${operationWords(view)} ${outcomes[event.outcome]} ${time}${unchanged}`;

@@ -14,6 +14,8 @@ export interface BundleWork<Result> {
   /** `changed` is told by the result. */
   run(tools: WorkTools): Promise<Result>;
   changed(result: Result): boolean;
+  /** How it ends well where it only looks (src/operations/operation.ts). */
+  readonly found?: string;
   readonly next?: readonly string[];
 }
 
@@ -31,6 +33,7 @@ export async function runBundleWork<Result>(context: CommandContext, work: Bundl
     name: work.action.replace('.', '/'),
     title: work.title,
     timeoutMs,
+    ...(work.found === undefined ? {} : { found: work.found }),
     run: async (binding: StepBinding) => {
       const result = await work.run({
         signal: binding.signal,

@@ -22,6 +22,7 @@ export async function runVerify(context: CommandContext, input: CommandInput): P
     unit: 'bytes',
     run: async (tools) => requireSound(path, await verifyBundle(bundle, tools)),
     changed: () => false,
+    found: 'whole',
   });
   const { name, version, platforms, kubernetesVersions } = bundle.description;
   const { blobs, bytes } = report;

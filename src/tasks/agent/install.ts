@@ -40,7 +40,7 @@ export function agentPhases(plan: AgentPlan): Phase<TaskScope>[] {
       timeoutMs: 3 * minuteMs,
       run: (scope) => start(scope, plan),
     },
-    { name: 'agent/contact', title: 'First heartbeat', timeoutMs: 2 * minuteMs, run: waitForContact },
+    { name: 'agent/contact', title: 'First heartbeat', timeoutMs: 2 * minuteMs, found: 'proven', run: waitForContact },
     ...tidySteps(plan),
   ];
   return [

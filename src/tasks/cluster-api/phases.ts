@@ -69,6 +69,7 @@ export function managementPhases(
     ),
   ];
   const kubectl = `kubectl --kubeconfig ${kubeconfig}`;
+  const proven = (step: Step<TaskScope>): Step<TaskScope> => ({ ...step, found: 'proven' });
   const proof = [
     ...providers.map((provider) =>
       step(`${provider.name}-ready`, `${provider.title} runs`, startMs, ({ scope, client }) =>
@@ -85,7 +86,7 @@ export function managementPhases(
   ];
   return [
     phase(plan, 'management', 'Cluster API', [readyStep(plan), ...install]),
-    phase(plan, 'management-proof', 'Proof: Cluster API runs and its webhooks answer', proof),
+    phase(plan, 'management-proof', 'Proof: Cluster API runs and its webhooks answer', proof.map(proven)),
   ];
 }
 
@@ -98,6 +99,7 @@ function readyStep({ cluster }: ManagementPlan): Step<TaskScope> {
     name: 'management/cluster',
     title: 'The cluster is ready',
     timeoutMs: readyMs,
+    found: 'proven',
     run: async (scope) => {
       if (!scope.dryRun) await cluster.ready(scope);
     },

@@ -154,6 +154,7 @@ export const pullProofTask: Task<PullProofParameters, RegistryLook> = {
   name: 'node/pull-proof',
   title: ({ image }) => `Pull ${image} from the local registry`,
   timeoutMs: 5 * 60_000,
+  found: 'proven',
   run: async (scope, parameters) => {
     const { image, registryHost, missingParts } = parameters;
     const present = await hasImage(scope, image);

@@ -61,6 +61,7 @@ function lookStep(target: HostToLookAt, { now }: ManyHosts, { found, subjects }:
     name: 'preflight/look',
     title: 'log in and look',
     timeoutMs: lookMs,
+    found: 'done',
     run: async ({ signal }) => {
       const host = await target.open(signal);
       try {
@@ -84,6 +85,7 @@ function judgeStep({ hosts, ignored }: ManyHosts, { found, subjects }: Results):
     name: 'preflight/checks',
     title: 'checks',
     timeoutMs: judgeMs,
+    found: 'nothing in the way',
     run: async (binding) => {
       // In the order of the file, whoever answered first.
       found.findings = inspectHosts(

@@ -53,6 +53,23 @@ describe('an error', () => {
     );
   });
 
+  it('of several lines has its first beside the code and the others under it', () => {
+    const error = new BkeError('BKE_COMMAND_FAILED', 'kubeadm ended with 1:\nport 6443 is in use\r\nand 2379 too\n', {
+      hint: 'Stop what listens there:\nss -ltnp',
+    });
+    expect(renderError(error, { theme })).toBe(
+      [
+        'error[BKE_COMMAND_FAILED]: kubeadm ended with 1:',
+        '  port 6443 is in use',
+        '  and 2379 too',
+        'hint: Stop what listens there:',
+        '      ss -ltnp',
+        'see: bke explain BKE_COMMAND_FAILED',
+        '',
+      ].join('\n'),
+    );
+  });
+
   it('of many hosts is told once with the hosts it happened on', () => {
     const errors = Array.from(
       { length: 12 },

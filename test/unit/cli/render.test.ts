@@ -302,7 +302,7 @@ describe('the plain renderer', () => {
         },
       ],
       [0, { type: 'step.started', ...place, title: 'Verify b.tar', attempt: 1, timeoutMs: 1000 }],
-      [2, { type: 'step.finished', ...place, changed: false, durationMs: 2000 }],
+      [2, { type: 'step.finished', ...place, changed: false, found: 'whole', durationMs: 2000 }],
       [2, { type: 'operation.finished', outcome: 'done', changed: false, hosts: [], next: [], durationMs: 2000 }],
     );
     for (const event of verified) renderer.handle(event);

@@ -34,7 +34,13 @@ export function k3sBootstrap(plan: BootstrapPlan): BootstrapCluster {
     taskStep(k3sHostTask, { version: artifacts.k3s.version }),
     taskStep(environmentTask, { nodeName, nodeIP: plan.hostIP }),
     taskStep(k3sInstallTask, parameters, () => ({ ca: plan.siteCa() })),
-    { name: 'k3s/ready', title: 'API server, node and cluster DNS', timeoutMs: 20 * 60_000, run: ready },
+    {
+      name: 'k3s/ready',
+      title: 'API server, node and cluster DNS',
+      timeoutMs: 20 * 60_000,
+      found: 'proven',
+      run: ready,
+    },
   ];
   const title = `Bootstrap cluster (K3s ${artifacts.k3s.version})`;
   return {
