@@ -1,4 +1,5 @@
-// The part of kubeadm's configuration that Cluster API carries. Settings of kubelet, kube-proxy and containerd go to the node by bke itself (docs/guide/cluster-yaml.md).
+// The part of kubeadm's configuration that Cluster API carries. Settings of kubelet, kube-proxy and containerd, and what differs between
+// hosts (labels, taints, whether a control plane takes pods), go to the node by bke itself (docs/guide/cluster-yaml.md).
 import type { ClusterConfig } from '../../config/cluster/config.ts';
 
 /** Tags of images where they differ from those of kubeadm; e.g. of builds of one's own. */
@@ -15,7 +16,7 @@ const criSocket = 'unix:///run/containerd/containerd.sock';
 
 export function controlPlaneConfig(config: ClusterConfig, images: ImageTags): object {
   const localAPIEndpoint = { advertiseAddress: hostAddress, bindPort: bindPort(config) };
-  const registration = { ...nodeRegistration(config), ...controlPlaneTaints(config) };
+  const registration = nodeRegistration(config);
   return {
     clusterConfiguration: {
       apiServer: { certSANs: [config.controlPlaneEndpoint.host] },
@@ -45,10 +46,4 @@ function nodeRegistration({ settings }: ClusterConfig): object {
     kubeletExtraArgs: [{ name: 'node-ip', value: hostAddress }],
     ...(ignorePreflightErrors.length === 0 ? {} : { ignorePreflightErrors }),
   };
-}
-
-/** kubeadm taints control planes unless it is told an empty list. Where only some of them are workers too, their hosts' roles say which. */
-function controlPlaneTaints({ hosts }: ClusterConfig): object {
-  const controlPlanes = hosts.filter(({ roles }) => roles.includes('control-plane'));
-  return controlPlanes.every(({ roles }) => roles.includes('worker')) ? { taints: [] } : {};
 }

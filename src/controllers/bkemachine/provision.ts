@@ -3,7 +3,7 @@ import type { KubeClient, KubeObject } from '../../kube/client.ts';
 import { textAt } from '../../kube/fields.ts';
 import { BkeError, toErrorReport } from '../../lib/errors.ts';
 import type { HostView } from '../bkehost/host.ts';
-import { isControlPlane, isInitialized } from '../cluster-objects.ts';
+import { isControlPlane } from '../cluster-objects.ts';
 import { no, type Verdict, yes } from '../conditions.ts';
 import { bootstrapOrder } from '../host-command/bootstrap.ts';
 import { contentOf, type Order, readCommandID } from '../host-command/command-id.ts';
@@ -106,7 +106,7 @@ export function orderOrVerdict(site: SiteView, input: Input): Order | Verdict {
 }
 
 async function bootstrap(given: Provisioning, prepared: string): Promise<Provisioned> {
-  const { client, host, machine, cluster, claimID, providerID, bkeCluster } = given;
+  const { client, host, machine, claimID, providerID, bkeCluster } = given;
   const Prepared = yes('Prepared', host.name);
   const not = (Bootstrapped: Verdict, waitMs?: number): Provisioned => ({
     parts: { Prepared, Bootstrapped },
@@ -121,8 +121,8 @@ async function bootstrap(given: Provisioning, prepared: string): Promise<Provisi
   if (data.state === 'unsupported') {
     return not(no('FormatUnsupported', `its bootstrap data is ${data.format}: bke runs cloud-config only`));
   }
-  const first = isControlPlane(machine) && !isInitialized(cluster, 'controlPlaneInitialized');
-  const order = bootstrapOrder({ host, claimID, providerID, digest: data.digest, bkeCluster, first });
+  const controlPlane = isControlPlane(machine);
+  const order = bootstrapOrder({ host, claimID, providerID, digest: data.digest, bkeCluster, controlPlane });
   await fillInbox(client, host, data.base64);
   const { progress, waitMs } = await fulfil(given.giving, order);
   const verdict = progressVerdict(progress, host.name, words.bootstrap);

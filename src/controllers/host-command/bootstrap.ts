@@ -12,13 +12,12 @@ export interface BootstrapInput {
   /** Of the bytes in the inbox. */
   readonly digest: string;
   readonly bkeCluster: KubeObject | undefined;
-  /** It makes the cluster; all others join it. */
-  readonly first: boolean;
+  readonly controlPlane: boolean;
 }
 
 export const inboxKey = 'value';
 
-export function bootstrapOrder({ host, claimID, providerID, digest, bkeCluster, first }: BootstrapInput): Order {
+export function bootstrapOrder({ host, claimID, providerID, digest, bkeCluster, controlPlane }: BootstrapInput): Order {
   const metadata = { hostname: host.name, address: host.spec.nodeIP ?? host.spec.address, instanceID: providerID };
   const kubeProxy = settingsOf(bkeCluster, 'kubeProxy');
   const kubeletHealthPort = numberAt(bkeCluster, 'spec', 'settings', 'kubelet', 'healthzPort');
@@ -26,10 +25,18 @@ export function bootstrapOrder({ host, claimID, providerID, digest, bkeCluster, 
     metadata,
     key: inboxKey,
     digest,
-    ...(first && Object.keys(kubeProxy).length > 0 ? { kubeProxy } : {}),
+    ...taintsOf(host.spec, controlPlane),
+    // Only the host that makes the cluster has a file for it: all others take what the cluster has.
+    ...(controlPlane && Object.keys(kubeProxy).length > 0 ? { kubeProxy } : {}),
     ...(kubeletHealthPort === undefined ? {} : { kubeletHealthPort }),
   };
   return { purpose: 'bootstrap', claim: claimID, steps: [{ id: 'bootstrap', task: 'bootstrap-data', parameters }] };
+}
+
+/** Which roles a control plane's host has decides whether it takes pods, too. */
+function taintsOf({ taints = [], roles }: BKEHostSpec, controlPlane: boolean): object {
+  const takesPods = controlPlane && roles.includes('worker');
+  return taints.length === 0 && !takesPods ? {} : { taints: { own: taints, takesPods } };
 }
 
 /** @param claim whose clean-up it is */

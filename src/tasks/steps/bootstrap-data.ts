@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { nodeSettingsFile } from '../../config/node-settings.ts';
 import { digestOf, isDigest } from '../../lib/digest.ts';
 import { BkeError } from '../../lib/errors.ts';
+import { taintEffects } from '../../lib/node-labels.ts';
 import { bootstrapDataTask } from '../node/cloud-config/bootstrap-data.ts';
 import { type StepContext, stepKind } from './step.ts';
 
@@ -18,6 +19,12 @@ const parameters = z.strictObject({
   digest: z.string().refine(isDigest, 'no digest sha256:<hex>'),
   kubeProxy: nodeSettingsFile.shape.kubeProxy,
   kubeletHealthPort: z.int().min(0).max(65_535).optional(),
+  taints: z
+    .strictObject({
+      own: z.array(z.strictObject({ key: text, value: z.string().max(63).optional(), effect: z.enum(taintEffects) })),
+      takesPods: z.boolean(),
+    })
+    .optional(),
 });
 
 export const bootstrapDataStep = stepKind({
@@ -25,7 +32,7 @@ export const bootstrapDataStep = stepKind({
   changes: true,
   title: () => 'Make this host a node',
   timeoutMs: () => bootstrapDataTask.timeoutMs + inboxMs,
-  run: async (context, { metadata, key, digest, kubeProxy, kubeletHealthPort }) => {
+  run: async (context, { metadata, key, digest, kubeProxy, kubeletHealthPort, taints }) => {
     const data = await fromInbox(context, key);
     if (digestOf(data) !== digest) {
       throw new BkeError('BKE_INBOX_EMPTY', 'the inbox has other bootstrap data than the command means', {
@@ -38,6 +45,7 @@ export const bootstrapDataStep = stepKind({
       metadata,
       ...(kubeProxy === undefined ? {} : { kubeProxy }),
       ...(kubeletHealthPort === undefined ? {} : { kubeletHealthPort }),
+      ...(taints === undefined ? {} : { taints }),
     });
   },
 });

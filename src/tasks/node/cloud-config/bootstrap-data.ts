@@ -7,6 +7,7 @@ import type { Task, TaskScope } from '../../task.ts';
 import { nameNode } from '../environment.ts';
 import { clearAttempt, requireNoKubernetes } from './clean-up.ts';
 import { type AskKubelet, askKubelet, startKubelet, waitForNode } from './health.ts';
+import { type NodeTaints, withKubeProxy, withTaints } from './kubeadm-files.ts';
 import { type BootstrapData, type Command, readBootstrapData } from './parse.ts';
 import type { NodeMetadata } from './render.ts';
 import { runScript, type ScriptEnd } from './run-script.ts';
@@ -15,7 +16,7 @@ import { redactorOf } from './secrets.ts';
 import { bootstrapPaths, hasSentinel, makeFolders, readState, writeState } from './state.ts';
 import { setTimeServers } from './time-servers.ts';
 import { makeUsers } from './users.ts';
-import { withKubeProxy, writeFiles } from './write-files.ts';
+import { writeFiles } from './write-files.ts';
 
 export interface BootstrapDataParameters {
   /** `value` of the bootstrap Secret, cloud-config: it holds keys. */
@@ -23,6 +24,8 @@ export interface BootstrapDataParameters {
   readonly metadata: NodeMetadata;
   /** Fields of KubeProxyConfiguration, for the first control plane; the others take what the cluster has. */
   readonly kubeProxy?: JsonObject;
+  /** Absent: those of the data alone. */
+  readonly taints?: NodeTaints;
   /** Where the kubelet tells its health (KubeletConfiguration.healthzPort); 0: nowhere. Default 10248. */
   readonly kubeletHealthPort?: number;
   /** Bound on the commands. Default 20 minutes. */
@@ -94,7 +97,8 @@ async function begin(scope: TaskScope, attempt: Attempt): Promise<void> {
   await nameNode(scope, { nodeName: hostname, nodeIP: address });
   if (former !== undefined) await clearAttempt(scope, { joining: !isInit(data) });
   await runBootCommands(scope, attempt);
-  await writeFiles(scope, withKubeProxy(data.files, parameters.kubeProxy ?? {}));
+  const tainted = parameters.taints === undefined ? data.files : withTaints(data.files, parameters.taints);
+  await writeFiles(scope, withKubeProxy(tainted, parameters.kubeProxy ?? {}));
   await makeUsers(scope, data.users);
   if (data.timeServers !== undefined) await setTimeServers(scope, data.timeServers);
   await runCommands(scope, attempt);
