@@ -78,7 +78,8 @@ async function readPaths(
 ): Promise<{ paths: FoundPath[]; unreachable: string[] }> {
   const paths: FoundPath[] = [];
   const unreachable: string[] = [];
-  for (const entry of known) {
+  // Of two that know the same path the last one counts: it is what bke itself knows of it.
+  for (const entry of new Map(known.map((one) => [one.path, one])).values()) {
     if (!(await reach(entry.path))) {
       unreachable.push(entry.path);
       continue;

@@ -11,6 +11,7 @@ import { shellCommand } from '../../lib/quote.ts';
 import { listedShort } from '../../lib/text.ts';
 import type { Step } from '../../operations/operation.ts';
 import { reasonOf, runBounded } from '../../host/state/bounded.ts';
+import { type Trace, writeLeftRecord } from './left-record.ts';
 import type { ResetScope } from './reset-scope.ts';
 
 const volumes = volumePaths.map(({ path }) => path);
@@ -51,7 +52,13 @@ async function removeTreeAt(scope: ResetScope, path: FoundPath, mounts: readonly
   const keepTop = mountedTop || path.target !== undefined;
   const { left } = await removeTree(scope.host, top, { keep: await keptWithAll(scope, top), mountedTop, keepTop });
   await tellKeptMounts(scope, top);
-  for (const entry of left) scope.run.left.push({ what: entry.path, why: entry.why, see: seePath(entry.path) });
+  for (const entry of left) {
+    scope.run.left.push({ what: entry.path, why: entry.why, see: seePath(entry.path), trace: traceOf(path) });
+  }
+}
+
+function traceOf({ path, kind, what }: FoundPath): Trace {
+  return { type: 'path', path, kind, what };
 }
 
 async function removePath(scope: ResetScope, path: FoundPath, mounts: readonly Mount[]): Promise<void> {
@@ -72,6 +79,7 @@ async function removePaths(scope: ResetScope, paths: readonly FoundPath[]): Prom
         what: path.path,
         why: 'it lies on a network file system that does not answer',
         see: 'findmnt',
+        trace: traceOf(path),
       });
       continue;
     }
@@ -84,6 +92,7 @@ async function removePaths(scope: ResetScope, paths: readonly FoundPath[]): Prom
           what: path.path,
           why: thrown.message,
           see: seePath(path.path),
+          trace: traceOf(path),
         });
       }
     });
@@ -145,6 +154,7 @@ export const removeUnrecordedStep: Step<ResetScope> = {
     );
     await removeUnrecorded(scope);
     const shared = new Set(sharedFolders.map(({ path }) => path));
+    await writeLeftRecord(scope.host, scope.run.left);
     if (scope.run.left.length === before) {
       await removePaths(
         scope,
@@ -188,6 +198,7 @@ export const removeFilesStep: Step<ResetScope> = {
       scope,
       paths.filter((path) => path.kind === 'file' && path.mark !== 'proof' && !kept.has(path.path)),
     );
+    await writeLeftRecord(scope.host, scope.run.left);
     await removePaths(
       scope,
       paths.filter((path) => path.mark === 'proof'),

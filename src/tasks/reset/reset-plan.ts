@@ -3,6 +3,7 @@ import type { Scope } from '../../host/changes/change.ts';
 import type { DamagedLine } from '../../host/ledger/entries.ts';
 import type { LedgerResource } from '../../host/ledger/ledger.ts';
 import type { FoundPath, HostState } from '../../host/state/state.ts';
+import type { Trace } from './left-record.ts';
 import type { UnrecordedLines } from './unrecorded.ts';
 
 export interface ResetFlags {
@@ -53,6 +54,8 @@ export interface Left {
   readonly why: string;
   /** The command that shows it. */
   readonly see: string;
+  /** How a later reset finds it again where what proves it is gone by then; absent where it is found in any case. */
+  readonly trace?: Trace;
 }
 
 /** What the parts of a reset work on, apart from what each of them reads again for itself. */

@@ -11,6 +11,7 @@ import { clearNetworkStep } from './clear-network.ts';
 import { endLeftoversStep, endPodsStep } from './end-pods.ts';
 import { finishStep, stateFolders } from './finish.ts';
 import { mountTopsOf, planReset } from './plan.ts';
+import { leftRecordPath } from './left-record.ts';
 import { removeDataStep, removeFilesStep, removeUnrecordedStep } from './remove-paths.ts';
 import { type KeptItem, type PlanItem, type ResetFlags, type ResetPlan, resetScopes } from './reset-plan.ts';
 import type { ResetScope } from './reset-scope.ts';
@@ -19,6 +20,12 @@ import { stopNodeStep, stopOthersStep } from './stop-units.ts';
 import { undoLedgerStep } from './undo-ledger.ts';
 import { unmountStep } from './unmount.ts';
 import { unrecordedOf } from './unrecorded.ts';
+
+/** What earlier resets left is gone: so goes what told of it. */
+async function leftRecordItem(host: Host, stillLeft: boolean): Promise<PlanItem[]> {
+  if (stillLeft || (await host.files.stat(leftRecordPath)) === undefined) return [];
+  return [{ group: 'ledger', action: 'remove', what: leftRecordPath, why: 'what it tells of is gone' }];
+}
 
 /** State of bke itself that no record names: journals, the ledger's own files. It goes when nothing recorded stays. */
 async function stateItems(host: Host, ledger: LedgerView, flags: ResetFlags): Promise<PlanItem[]> {
@@ -73,7 +80,11 @@ export async function prepareReset(host: Host, flags: ResetFlags, self: number):
   const plan = planReset({ flags, state, unrecorded, ledger: input }, self);
   return {
     ...plan,
-    items: [...plan.items, ...(await stateItems(host, ledger, flags))],
+    items: [
+      ...plan.items,
+      ...(await leftRecordItem(host, plan.items.length + plan.heldBack.length > 0)),
+      ...(await stateItems(host, ledger, flags)),
+    ],
     kept: [...plan.kept, ...(await keptBefore(host, ledger))],
     damaged: ledger.damaged,
   };

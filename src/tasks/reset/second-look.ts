@@ -6,6 +6,7 @@ import { BkeError } from '../../lib/errors.ts';
 import { plural } from '../../lib/text.ts';
 import type { Step } from '../../operations/operation.ts';
 import { mountTopsOf, planReset } from './plan.ts';
+import { writeLeftRecord } from './left-record.ts';
 import type { ItemGroup, Left, PlanItem, ResetPlan } from './reset-plan.ts';
 import type { ResetRun, ResetScope } from './reset-scope.ts';
 import { unrecordedOf } from './unrecorded.ts';
@@ -96,5 +97,9 @@ export const secondLookStep: Step<ResetScope> = {
   name: 'reset/second-look',
   title: 'Look again',
   timeoutMs: 120_000,
-  run: async (scope) => throwIncomplete(scope.host, await whatStays(scope.run)),
+  run: async (scope) => {
+    const stays = await whatStays(scope.run);
+    await writeLeftRecord(scope.host, stays);
+    throwIncomplete(scope.host, stays);
+  },
 };

@@ -1,8 +1,8 @@
 // containerd that bke installed, on a host whose ledger does not tell of it: what it makes by names of its own, and what bke wrote by its mark.
 import type { Host } from '../../host/host.ts';
 import { type KnownPath, kubernetesPaths } from '../../host/state/known-paths.ts';
-import { listedShort } from '../../lib/text.ts';
 import { containerdPaths } from '../node/containerd-config.ts';
+import { filesLeft } from './left-record.ts';
 import type { Left } from './reset-plan.ts';
 import { isMarked } from './own-paths.ts';
 
@@ -56,7 +56,5 @@ export async function unprovenPlugins(host: Host, isRecorded: (path: string) => 
     const path = `${folder}/${name}`;
     return !known.has(path) && !isRecorded(path);
   });
-  if (names.length === 0) return [];
-  const why = `bke may have installed ${listedShort(names, 8)}, and no record tells; remove what nobody else needs`;
-  return [{ what: `network plugins in ${folder}`, why, see: `ls -la ${folder}` }];
+  return names.length === 0 ? [] : [filesLeft(folder, names)];
 }

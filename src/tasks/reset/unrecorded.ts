@@ -2,12 +2,14 @@
 import { markedLines } from '../../host/changes/hosts-entry.ts';
 import type { Host } from '../../host/host.ts';
 import type { LedgerResource, LedgerView } from '../../host/ledger/ledger.ts';
-import type { KnownPath } from '../../host/state/known-paths.ts';
+import { type KnownPath, kubernetesPaths } from '../../host/state/known-paths.ts';
 import { isWithin } from '../../host/state/mounts.ts';
 import { unitFolder } from '../../host/systemd.ts';
+import { kernelValuesFile } from '../node/environment.ts';
 import { programsDir } from '../node/programs.ts';
 import { reservedPortsFile } from '../services/reserved-ports.ts';
 import { formerPrograms } from './former-program.ts';
+import { readBootID, readKernelValue, readLeftRecord } from './left-record.ts';
 import { isMarked, markablePaths, namedPaths, ownFolders, runtimeUnit, wantedLink } from './own-paths.ts';
 import type { Left, ResetFlags } from './reset-plan.ts';
 import { runtimePaths, unprovenPlugins } from './unrecorded-runtime.ts';
@@ -93,15 +95,28 @@ function hostsLinesOf(resources: readonly LedgerResource[]): Set<string> {
   );
 }
 
-/** The file keeps the kernel's value, but what it was before bke is written nowhere else. */
-async function unprovenPorts(host: Host, proofs: readonly string[]): Promise<Left[]> {
-  if (!proofs.includes(reservedPortsFile)) return [];
-  const value = /^net\.ipv4\.ip_local_reserved_ports = (.+)$/m.exec(await readText(host, reservedPortsFile))?.[1];
-  const live = (await readText(host, '/proc/sys/net/ipv4/ip_local_reserved_ports')).trim();
-  if (value === undefined || live === '' || live !== value.trim()) return [];
-  const why = `bke set it to ${live}, and the record of what it was before is lost; it is gone with the next boot`;
-  const see = 'sysctl net.ipv4.ip_local_reserved_ports';
-  return [{ what: 'kernel value net.ipv4.ip_local_reserved_ports', why, see }];
+/** Files of kernel values: they tell what bke set, but what was before is written nowhere else. */
+const kernelFiles: readonly string[] = [reservedPortsFile, kernelValuesFile];
+
+/** The kernel itself begins with it: nothing of bke's stays. */
+function isKernelDefault(name: string, value: string): boolean {
+  return name.startsWith('net.bridge.') && value === '1';
+}
+
+async function unprovenValues(host: Host, resources: readonly LedgerResource[], proofs: string[]): Promise<Left[]> {
+  const recorded = new Set(resources.flatMap(({ record: { last } }) => (last.kind === 'sysctl' ? [last.name] : [])));
+  const bootID = await readBootID(host);
+  const found: Left[] = [];
+  for (const file of kernelFiles.filter((path) => proofs.includes(path))) {
+    for (const [, name = '', value = ''] of (await readText(host, file)).matchAll(/^([\w.-]+) = (.+)$/gm)) {
+      const live = await readKernelValue(host, name);
+      if (recorded.has(name) || live !== value.trim() || isKernelDefault(name, live)) continue;
+      const why = `bke set it to ${live}, and the record of what it was before is lost; it is gone with the next boot`;
+      const trace = { type: 'kernel-value', name, value: live, bootID } as const;
+      found.push({ what: `kernel value ${name}`, why, see: `sysctl ${name}`, trace });
+    }
+  }
+  return found;
 }
 
 const none: UnrecordedLines = { byName: false, proofs: [], answered: [], hosts: [], user: undefined, unproven: [] };
@@ -150,13 +165,30 @@ async function pathsByName(host: Host, flags: ResetFlags, marked: readonly Known
 
 async function unprovenThings(host: Host, resources: readonly LedgerResource[], proofs: string[]): Promise<Left[]> {
   const isRecorded = (path: string): boolean => answersFor(resources, path);
-  const ports = resources.some(({ record: { last } }) => last.kind === 'sysctl') ? [] : proofs;
   const plugins = proofs.includes(runtimeUnit) ? await unprovenPlugins(host, isRecorded) : [];
-  return [...plugins, ...(await unprovenPorts(host, ports))];
+  return [...plugins, ...(await unprovenValues(host, resources, proofs))];
+}
+
+/** Known without any proof. */
+const byThemselves = kubernetesPaths.filter(({ mark }) => mark !== 'needsProof');
+
+/** What the host shows now, and what earlier resets could not take away: by then nothing may have shown it any more. */
+export async function unrecordedOf(host: Host, ledger: LedgerView, options: LookOptions): Promise<Unrecorded> {
+  const { paths, unrecorded } = await shownOf(host, ledger, options);
+  const remembered = await readLeftRecord(host);
+  const known = new Set([...paths, ...byThemselves].map(({ path }) => path));
+  const told = new Set(unrecorded.unproven.map(({ what }) => what));
+  return {
+    paths: [...paths, ...remembered.paths.filter(({ path }) => !known.has(path))],
+    unrecorded: {
+      ...unrecorded,
+      unproven: [...unrecorded.unproven, ...remembered.left.filter(({ what }) => !told.has(what))],
+    },
+  };
 }
 
 /** Looks always: a ledger can have lost its end and not know it. Where it answers for all that is marked, its word counts and no name does. */
-export async function unrecordedOf(host: Host, ledger: LedgerView, options: LookOptions): Promise<Unrecorded> {
+async function shownOf(host: Host, ledger: LedgerView, options: LookOptions): Promise<Unrecorded> {
   const { flags } = options;
   const whole = flags.all && flags.mount;
   const resources = ledger.resources();

@@ -137,7 +137,8 @@ printf '# Written by bke.\\n' > /etc/systemd/system/containerd.service
 reset; there config /etc/containerd/mine.toml; there image /var/lib/containerd/user-image; there made /var/lib/containerd/io.containerd.x
 there mine /etc/bke/mine; there program /usr/local/libexec/bke/mine; grep -q 'my own note' /etc/hosts && tell hosts kept
 for f in mine.toml user-image /opt/cni/bin; do grep -q $f /tmp/out || tell unsaid $f; done
-reset`);
+reset; grep -q /opt/cni/bin /tmp/out && tell again yes
+rm /opt/cni/bin/bridge; reset; there state /var/lib/bke`);
     expect(told, `${stdout}${stderr}`).toEqual({
       rc1: '0',
       same: 'yes',
@@ -148,7 +149,10 @@ reset`);
       mine: 'there',
       program: 'there',
       hosts: 'kept',
-      rc3: '0',
+      rc3: '1',
+      again: 'yes',
+      rc4: '0',
+      state: 'gone',
     });
   });
 
@@ -182,8 +186,35 @@ reset`);
 k=/proc/sys/net/ipv4/ip_local_reserved_ports; mount -t proc proc /proc; echo 40443 > $k
 printf '# Written by bke: ports.\\nnet.ipv4.ip_local_reserved_ports = 40443\\n' > /etc/sysctl.d/90-bke-services.conf
 reset; grep -q 'kernel value net.ipv4.ip_local_reserved_ports' /tmp/out && tell says yes
-there file /etc/sysctl.d/90-bke-services.conf; reset`);
-    expect(told, stderr).toEqual({ rc1: '1', says: 'yes', file: 'gone', rc2: '0' });
+there file /etc/sysctl.d/90-bke-services.conf
+reset; grep -q 'kernel value net.ipv4.ip_local_reserved_ports' /tmp/out && tell again yes
+echo > $k; reset; there state /var/lib/bke; reset; grep -q 'Nothing to do' /tmp/out && tell clean yes`);
+    expect(told, stderr).toEqual({
+      rc1: '1',
+      says: 'yes',
+      file: 'gone',
+      rc2: '1',
+      again: 'yes',
+      rc3: '0',
+      state: 'gone',
+      rc4: '0',
+      clean: 'yes',
+    });
+  });
+
+  it('remembers what it could not remove when all that showed whose it is has gone, and takes it as soon as it can', async () => {
+    const { told, stderr } = await inSandbox(`
+mkdir -p /etc/cni/net.d; mount -t tmpfs t /etc/cni/net.d
+${node}
+chattr +i /etc/cni/net.d/10-flannel.conflist; echo mine > /etc/cni/net.d/99-mine.conf
+reset; there proof /etc/kubernetes; there left /etc/cni/net.d/10-flannel.conflist
+reset; grep -q /etc/cni/net.d/10-flannel.conflist /tmp/out && tell named yes
+chattr -i /etc/cni/net.d/10-flannel.conflist
+reset; there after /etc/cni/net.d/10-flannel.conflist; there mine /etc/cni/net.d/99-mine.conf; there state /var/lib/bke
+reset; grep -q 'Nothing to do' /tmp/out && tell clean yes`);
+    const first = { rc1: '1', proof: 'gone', left: 'there', rc2: '1', named: 'yes' };
+    const then = { rc3: '0', after: 'gone', mine: 'there', state: 'gone', rc4: '0', clean: 'yes' };
+    expect(told, stderr).toEqual({ ...first, ...then });
   });
 
   it('removes a kubeconfig that has this cluster only and keeps one with others', async () => {
