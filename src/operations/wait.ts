@@ -20,21 +20,22 @@ export async function waitUntil(binding: StepBinding, now: () => Date, wait: Wai
   const since = now();
   // The bound holds whatever the wall clock does meanwhile.
   const began = performance.now();
-  const told: { at: number; cause: string | undefined; causes: Set<string> } = {
+  const told: { at: number; kind: string | undefined; kinds: Set<string> } = {
     at: 0,
-    cause: undefined,
-    causes: new Set(),
+    kind: undefined,
+    kinds: new Set(),
   };
   let cause = 'not looked yet';
   const tell = (): void => {
     binding.waitsFor({ for: wait.for, cause, next: wait.next });
     const at = performance.now();
-    const pauseMs = cause === told.cause ? repeatMs : returnMs;
-    const due = told.at === 0 ? at - began >= quietMs : !told.causes.has(cause) || at - told.at >= pauseMs;
+    const kind = withoutNumbers(cause);
+    const pauseMs = kind === told.kind ? repeatMs : returnMs;
+    const due = told.at === 0 ? at - began >= quietMs : !told.kinds.has(kind) || at - told.at >= pauseMs;
     if (!due) return;
     told.at = at;
-    told.cause = cause;
-    told.causes.add(cause);
+    told.kind = kind;
+    told.kinds.add(kind);
     const next = wait.next === undefined ? {} : { next: wait.next };
     binding.emit({ type: 'step.waiting', for: wait.for, since: since.toISOString(), cause, ...next });
   };
@@ -52,6 +53,11 @@ export async function waitUntil(binding: StepBinding, now: () => Date, wait: Wai
   } finally {
     if (!binding.signal.aborted) binding.waitsFor(undefined);
   }
+}
+
+/** The time in a line of a log, a count or a port: a cause that differs only there is no news. */
+function withoutNumbers(cause: string): string {
+  return cause.replaceAll(/\d+/g, '0');
 }
 
 /** A probe that hangs ends with the wait; undefined then. */

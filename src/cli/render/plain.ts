@@ -27,12 +27,16 @@ export interface PlainOptions {
 }
 
 const heartbeatMs = 30_000;
+/** After a line of what a step waits for the next one comes so much later, then twice that, and so on. */
+const firstPauseMs = 5000;
+const longestPauseMs = 60_000;
 
 export function plainRenderer(options: PlainOptions): Renderer {
   const { stream, now } = options;
   const view = emptyView();
   let last = now().getTime();
   let timer: NodeJS.Timeout | undefined;
+  const isToldNow = createPacer(options.verbosity);
   const write = (line: string, time: Date): void => {
     last = now().getTime();
     stream.write(`${time.toISOString().replace(/\.\d+Z$/, 'Z')} ${line}\n`);
@@ -44,11 +48,26 @@ export function plainRenderer(options: PlainOptions): Renderer {
     handle: (event) => {
       applyEvent(view, event);
       timer ??= setInterval(beat, heartbeatMs / 6).unref();
+      if (!isToldNow(event)) return;
       for (const line of eventLines(event, view, options.verbosity)) write(line, new Date(event.time));
       if (event.type === 'operation.finished') clearInterval(timer);
     },
     line: (text) => void stream.write(`${text}\n`),
     close: () => clearInterval(timer),
+  };
+}
+
+/** Of a step that goes on waiting ever fewer lines: the newest cause is in every sign of life. */
+function createPacer(verbosity: number): (event: OperationEvent) => boolean {
+  const paces = new Map<string, { due: number; pauseMs: number }>();
+  return (event) => {
+    if (event.type !== 'step.waiting' || verbosity >= 1) return true;
+    const key = `${event.host ?? ''} ${event.phase} ${event.step} ${event.since}`;
+    const at = Date.parse(event.time);
+    const pace = paces.get(key) ?? { due: at, pauseMs: firstPauseMs };
+    if (at < pace.due) return false;
+    paces.set(key, { due: at + pace.pauseMs, pauseMs: Math.min(2 * pace.pauseMs, longestPauseMs) });
+    return true;
   };
 }
 

@@ -1,12 +1,11 @@
-// Writes a cluster's resources and opens the operation that tells how it gets on; in a dry run only tells what would be written.
+// Writes a cluster's resources and opens the operation that tells how it gets on, or goes on with the one that was opened before.
 import type { BKEOperationSpec } from '../../api/kinds/bke-operation.ts';
 import type { ClusterConfig } from '../../config/cluster/config.ts';
 import { applyAll } from '../../kube/apply.ts';
 import type { KubeClient, KubeObject } from '../../kube/client.ts';
 import { keyOf } from '../../kube/fields.ts';
+import { BkeError } from '../../lib/errors.ts';
 import { newOperationId } from '../../operations/journal.ts';
-import { runLocalOperation } from '../../operations/local-operation.ts';
-import type { StepBinding } from '../../operations/operation.ts';
 import type { CommandContext } from '../context.ts';
 import { cancelOperation } from '../operation/cancel-handler.ts';
 import { follow, operationKind } from '../operation/follow.ts';
@@ -30,12 +29,7 @@ export async function carryOut(
   const { namespace, name } = config;
   const [operation, rest] = await open(context, client, { config, objects });
   try {
-    await applyAll(client, rest, {
-      fieldManager,
-      force: true,
-      signal: context.signal,
-      onWait: (cause) => context.note(cause),
-    });
+    await write(context, client, rest);
   } catch (thrown) {
     // Nobody is to wait for a cluster that was not written.
     await cancelOperation(client, { namespace, name: operation }).catch(() => undefined);
@@ -43,6 +37,51 @@ export async function carryOut(
   }
   context.note(`Cluster ${name} is written; operation ${operation} makes it.`);
   await follow(context, client, { namespace, name: operation, where });
+}
+
+export interface Join extends CarryOut {
+  /** Of `objects`, those that would be made or changed. */
+  readonly pending: readonly KubeObject[];
+  /** Id of the operation that makes the cluster already. */
+  readonly operation: string;
+}
+
+/** The same command again, while the cluster is being made: what was not written any more is, and the operation is watched. @throws BkeError BKE_OPERATION_CONFLICT where the file says something else */
+export async function joinCreate(context: CommandContext, client: KubeClient, join: Join): Promise<void> {
+  const { config, pending, operation, where } = join;
+  const { namespace, name } = config;
+  await refuseOtherFile(client, join);
+  if (pending.length > 0) await write(context, client, pending);
+  context.note(`Operation ${operation} makes cluster ${name} already.`);
+  await follow(context, client, { namespace, name: operation, where });
+}
+
+async function refuseOtherFile(
+  client: Pick<KubeClient, 'get'>,
+  { config, pending, operation, where }: Join,
+): Promise<void> {
+  const others: string[] = [];
+  for (const object of pending) {
+    if ((await client.get(keyOf(object))) !== undefined) others.push(`${object.kind} ${object.metadata.name}`);
+  }
+  if (others.length === 0) return;
+  throw new BkeError(
+    'BKE_OPERATION_CONFLICT',
+    `cluster ${config.name} is being made from a file that says something else: operation ${operation}`,
+    {
+      details: others.map((what) => `${what} differs`),
+      hint: `Watch it with 'bke operation attach ${operation}${where}', or stop it with 'bke operation cancel ${operation}${where}' and create again.`,
+    },
+  );
+}
+
+async function write(context: CommandContext, client: KubeClient, objects: readonly KubeObject[]): Promise<void> {
+  await applyAll(client, objects, {
+    fieldManager,
+    force: true,
+    signal: context.signal,
+    onWait: (cause) => context.note(cause),
+  });
 }
 
 async function open(
@@ -58,37 +97,4 @@ async function open(
   const spec: BKEOperationSpec = { action: 'create', target: { kind: 'Cluster', name } };
   await client.create({ ...operationKind, metadata: { namespace, name: operation }, spec });
   return [operation, objects.filter((object) => !isNamespace(object))];
-}
-
-export interface Plan {
-  readonly config: ClusterConfig;
-  readonly objects: readonly KubeObject[];
-  readonly pending: readonly KubeObject[];
-}
-
-/** As a dry run of an operation, so that it is shown like any plan. */
-export async function tellPlan(context: CommandContext, client: Pick<KubeClient, 'get'>, plan: Plan): Promise<void> {
-  const { config, objects, pending } = plan;
-  const there = new Map<KubeObject, boolean>();
-  for (const object of pending) there.set(object, (await client.get(keyOf(object))) !== undefined);
-  const step = {
-    name: 'cluster/resources',
-    title: 'resources',
-    timeoutMs: 60_000,
-    run: async (binding: StepBinding) => {
-      for (const object of objects) {
-        const isThere = there.get(object);
-        const action = isThere === undefined ? 'keep' : isThere ? 'change' : 'create';
-        binding.emit({ type: 'step.planned', action, what: `${object.kind} ${object.metadata.name}` });
-        if (action !== 'keep') binding.changed();
-      }
-    },
-  };
-  await runLocalOperation(context, {
-    action: 'cluster.create',
-    target: `cluster ${config.name}`,
-    phases: [{ id: 'resources', title: 'Resources', chains: [{ steps: [step] }] }],
-    dryRun: true,
-    createScope: (binding) => binding,
-  });
 }

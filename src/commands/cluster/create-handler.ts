@@ -1,4 +1,4 @@
-// The work of `bke cluster create`: the file, the hosts, what is there already; then the question, the resources, and the operation that is watched.
+// The work of `bke cluster create`: the file, the hosts, what is there already; then the resources, and the operation that is watched.
 import type { CommandInput, CommandResult } from '../../lib/command.ts';
 import { readInput } from '../../lib/input.ts';
 import type { CommandContext } from '../context.ts';
@@ -9,7 +9,6 @@ export async function runClusterCreate(context: CommandContext, input: CommandIn
   const read = readInput(input);
   const options: CreateOptions = {
     dryRun: read.flag('dryRun'),
-    yes: read.flag('yes'),
     acceptAll: read.flag('acceptNewHostKeys'),
     ignoredChecks: read.texts('ignoreCheck'),
     connections: Math.max(1, read.requiredNumber('connections')),

@@ -3,12 +3,12 @@ import { renderCluster } from '../../cluster/render/cluster.ts';
 import { sshSecretName } from '../../cluster/render/names.ts';
 import type { ClusterConfig } from '../../config/cluster/config.ts';
 import { readNamedFiles } from '../../config/cluster/named-files.ts';
+import { plural } from '../../lib/text.ts';
 import type { SshTarget } from '../../host/ssh/target.ts';
 import { defaultNamespace } from '../../config/cluster/defaults.ts';
 import type { KubeClient, KubeObject } from '../../kube/client.ts';
 import { pendingOf } from '../../kube/pending.ts';
 import { BkeError } from '../../lib/errors.ts';
-import { plural } from '../../lib/text.ts';
 import { clustersNamespaceObjects } from '../../tasks/cluster-api/clusters-namespace.ts';
 import type { CommandContext } from '../context.ts';
 import { askForNewKeys, hostTargets, type LoadedHosts } from '../host/access.ts';
@@ -16,15 +16,15 @@ import { tellFindings } from '../host/check-result.ts';
 import { throwUnlessDone } from '../../operations/local-operation.ts';
 import { lookAtHosts } from '../host/look.ts';
 import { withManagement } from '../management.ts';
-import { refuseAgentLogins } from './agent-logins.ts';
+import { refuseUnmakeable } from './unmakeable.ts';
 import { type Existing, isComplete, isInUse, readExisting, refuseConflicts, refuseOtherShape } from './existing.ts';
 import { keysOfHosts, knownKeys, withHostKeys } from './host-keys.ts';
-import { carryOut, fieldManager, tellPlan } from './carry-out.ts';
+import { carryOut, fieldManager, joinCreate } from './carry-out.ts';
+import { tellPlan } from './create-plan.ts';
 import { imagesOf, readCatalogues } from './release.ts';
 
 export interface CreateOptions {
   readonly dryRun: boolean;
-  readonly yes: boolean;
   /** Trusts hosts that nothing is known about. */
   readonly acceptAll: boolean;
   readonly ignoredChecks: readonly string[];
@@ -39,7 +39,7 @@ export async function createCluster(
   loaded: LoadedHosts,
   options: CreateOptions,
 ): Promise<void> {
-  refuseAgentLogins(loaded.config);
+  refuseUnmakeable(loaded.config);
   await withManagement(context, options.kubeconfig, (client) => make(context, client, { loaded, options }));
 }
 
@@ -63,12 +63,13 @@ async function make(context: CommandContext, client: KubeClient, wanted: Wanted)
     context.note(`Nothing to do: cluster ${config.name} is as the file says, and healthy.`);
     return;
   }
-  const plan = { objects, pending, existing };
-  if (options.dryRun) return tellPlan(context, client, { config, ...plan });
-  if (!(await confirmed(context, wanted, plan))) {
-    context.note('Nothing was done.');
-    return;
+  if (options.dryRun) return tellPlan(context, client, { config, objects, pending, existing });
+  const running = existing.operation?.metadata.name;
+  if (running !== undefined) {
+    return joinCreate(context, client, { config, objects, where, pending, operation: running });
   }
+  for (const line of planLines(config, { isThere: existing.cluster !== undefined, pending: pending.length }))
+    context.note(line);
   await carryOut(context, client, { config, objects, where });
 }
 
@@ -80,7 +81,9 @@ async function checkedHosts(
 ): Promise<ClusterConfig> {
   const { config } = loaded;
   const { acceptAll, connections } = options;
-  const inUse = (name: string): boolean => isInUse(existing.hosts.get(name));
+  // Hosts of an operation that runs are its controllers' to look at: one that is half way would fail checks for a bare host.
+  const inUse = (name: string): boolean =>
+    existing.operation === undefined ? isInUse(existing.hosts.get(name)) : existing.hosts.has(name);
   const all = await hostTargets(context, loaded);
   const fresh = config.hosts.flatMap((host, index) => {
     const target = all[index];
@@ -146,21 +149,11 @@ function fileText(files: ReadonlyMap<string, string>, name: string): string {
   throw new BkeError('BKE_CONFIG_INVALID', `${name} was not read`);
 }
 
-async function confirmed(
-  context: CommandContext,
-  { loaded, options }: Wanted,
-  { existing, pending }: { readonly existing: Existing; readonly pending: readonly KubeObject[] },
-): Promise<boolean> {
-  for (const line of questionLines(loaded.config, existing.cluster !== undefined, pending.length)) context.note(line);
-  return context.confirm({
-    question: existing.cluster === undefined ? 'Make this cluster?' : 'Go on with this cluster?',
-    yes: options.yes,
-    rerun: `bke ${[...context.argv, '--yes'].join(' ')}`,
-  });
-}
-
-/** What a person is about to agree to. */
-export function questionLines(config: ClusterConfig, isThere: boolean, pending: number): string[] {
+/** What is about to be made. */
+export function planLines(
+  config: ClusterConfig,
+  { isThere, pending }: { readonly isThere: boolean; readonly pending: number },
+): string[] {
   const { name, namespace, kubernetesVersion, controlPlaneEndpoint, hosts, network } = config;
   const count = (role: 'control-plane' | 'worker'): string =>
     hosts

@@ -8,11 +8,17 @@ export const clusterCreate: Command = {
   group: 'clusters',
   summary: 'Make a Kubernetes cluster of the hosts of a cluster.yaml',
   description:
-    'Checks all hosts over SSH, writes the cluster and its hosts into the management cluster, and watches how they become nodes there: phase by phase, with what each host waits for and why. The work is done in the management cluster: Ctrl-C only stops watching. Running it again goes on with a cluster that is half made, and does nothing where all is as the file says. Exit code 4 where a host is not fit, 5 where one cannot be reached, 7 where another operation of the cluster runs.',
+    'Checks all hosts over SSH, writes the cluster and its hosts into the management cluster, and watches how they become nodes there: phase by phase, with what each host waits for and why. The work is done in the management cluster: Ctrl-C only stops watching. Running it again watches on while the cluster is being made, goes on with one that is half made, and does nothing where all is as the file says. Exit code 4 where a host is not fit, 5 where one cannot be reached, 7 where another operation of the cluster runs.',
   examples: [
-    { command: 'bke cluster create -f cluster.yaml', says: 'check, show what will be made, ask, make it' },
-    { command: 'bke cluster create -f cluster.yaml --yes --accept-new-host-keys', says: 'for scripts' },
-    { command: 'bke cluster create -f cluster.yaml --dry-run', says: 'check the hosts and list what would be made' },
+    { command: 'bke cluster create -f cluster.yaml', says: 'check the hosts, make it, watch how it comes up' },
+    {
+      command: 'bke cluster create -f cluster.yaml --accept-new-host-keys',
+      says: 'where nobody compares the keys of new hosts',
+    },
+    {
+      command: 'bke cluster create -f cluster.yaml --dry-run',
+      says: 'check the hosts, and list what would be made and done, host by host',
+    },
     { command: 'bke cluster create -f cluster.yaml -o json', says: 'all events for programs' },
   ],
   options: [
@@ -39,7 +45,8 @@ export const clusterCreate: Command = {
       summary: 'hosts that are looked at at once',
     },
     kubeconfigOption,
-    { type: 'flag', name: 'yes', short: 'y', aliases: ['confirm'], summary: 'do not ask' },
+    // Nothing is asked; scripts written for commands that ask give it all the same.
+    { type: 'flag', name: 'yes', short: 'y', aliases: ['confirm'], hidden: true, summary: 'has no effect' },
   ],
   run: async (context, input) => {
     const { runClusterCreate } = await import('./create-handler.ts');

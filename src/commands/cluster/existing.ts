@@ -33,17 +33,30 @@ export async function readExisting(client: Pick<KubeClient, 'get' | 'list'>, con
 
 /** @throws BkeError BKE_OPERATION_CONFLICT, BKE_CLUSTER_EXISTS, BKE_HOST_TAKEN */
 export function refuseConflicts({ name }: ClusterConfig, existing: Existing, where: string): void {
-  const running = existing.operation?.metadata.name;
-  if (running !== undefined) {
-    const action = textAt(existing.operation, 'spec', 'action') ?? 'another operation';
-    throw new BkeError('BKE_OPERATION_CONFLICT', `${action} of cluster ${name} is running: operation ${running}`, {
-      hint: `Watch it with 'bke operation attach ${running}${where}', stop it with 'bke operation cancel ${running}${where}'.`,
-    });
-  }
+  refuseOtherOperation(name, existing.operation, where);
   if (existing.cluster?.metadata.deletionTimestamp !== undefined) {
     throw new BkeError('BKE_CLUSTER_EXISTS', `cluster ${name} is being deleted`, { hint: 'Make it when it is gone.' });
   }
   refuseTakenHosts(name, existing);
+}
+
+/** One that makes the cluster is gone on with. */
+function refuseOtherOperation(cluster: string, operation: KubeObject | undefined, where: string): void {
+  if (operation === undefined) return;
+  const running = operation.metadata.name;
+  const action = textAt(operation, 'spec', 'action') ?? 'another operation';
+  const isStopping = fieldAt(operation, 'spec', 'cancelRequested') === true;
+  if (action === 'create' && !isStopping) return;
+  const attach = `'bke operation attach ${running}${where}'`;
+  throw new BkeError(
+    'BKE_OPERATION_CONFLICT',
+    `${action} of cluster ${cluster} is ${isStopping ? 'being cancelled' : 'running'}: operation ${running}`,
+    {
+      hint: isStopping
+        ? `Create again when it has stopped: ${attach} shows when.`
+        : `Watch it with ${attach}, stop it with 'bke operation cancel ${running}${where}'.`,
+    },
+  );
 }
 
 /** A host is one cluster's: the machine that has it, or the file that named it. */

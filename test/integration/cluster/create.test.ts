@@ -11,7 +11,7 @@ import type { KubeObject } from '../../../src/kube/client.ts';
 import { fieldAt, listAt, textAt } from '../../../src/kube/fields.ts';
 import { checkNames } from '../../../src/lib/check-names.ts';
 import { releaseObject } from '../../../src/tasks/cluster-api/release-object.ts';
-import { runCli } from '../../fakes/cli.ts';
+import { type CliOptions, runCli } from '../../fakes/cli.ts';
 import { catalogue } from '../../fakes/fleet.ts';
 import { silentLog } from '../../fakes/log.ts';
 import { until } from '../controllers/controller-process.ts';
@@ -72,11 +72,26 @@ spec:
   return path;
 }
 
-const bke = (...words: string[]) =>
+const runBke = (words: readonly string[], more: CliOptions = {}) =>
   runCli([...words, '--kubeconfig', server.kubeconfig], {
     env: { HOME: folder },
     operationsDirectory: join(folder, 'operations'),
+    ...more,
   });
+const bke = (...words: string[]) => runBke(words);
+
+/** While the resource of the host says another address than the file. */
+async function movedHost<Result>(work: () => Promise<Result>): Promise<Result> {
+  const key = { ...kinds.host, namespace, name: 'cp1' };
+  const move = (to: string | undefined) =>
+    server.client.patch(key, { spec: { address: to } }, { type: 'merge', fieldManager: 'other' });
+  await move('10.0.0.99');
+  try {
+    return await work();
+  } finally {
+    await move(address);
+  }
+}
 
 const operations = async (): Promise<readonly KubeObject[]> =>
   (await server.client.list(kinds.operation, { namespace })).items;
@@ -101,15 +116,23 @@ it('lists what it would make, and makes nothing', async () => {
   const path = await clusterFile(`privateKeyFile: ${join(sshd.directory, 'root')}`);
   const { code, stdout, stderr } = await bke('cluster', 'create', '-f', path, '--dry-run', '--accept-new-host-keys');
   expect(code, stderr).toBe(0);
-  for (const what of ['Secret cp1-ssh', 'BKEHost cp1', 'Cluster prod', 'KubeadmControlPlane prod-control-plane'])
-    expect(stdout + stderr).toContain(`+ create ${what}`);
+  for (const what of [
+    'its Secret with the SSH login',
+    'its BKEHost',
+    'Cluster prod',
+    'KubeadmControlPlane prod-control-plane',
+  ])
+    expect(stdout).toContain(`+ create ${what}`);
+  expect(stdout).toMatch(
+    /Plan for cp1:\n[^]*> log in as root[^]*> prepare it for Kubernetes v1\.36\.3[^]*> make it a node of the control plane/,
+  );
   expect(await server.client.get({ ...kinds.cluster, namespace, name: 'prod' })).toBeUndefined();
   expect(await operations()).toEqual([]);
 });
 
 it('writes the cluster with the keys of its hosts, watches its operation, and goes on after a cancel', async () => {
   const path = await clusterFile(`privateKeyFile: ${join(sshd.directory, 'root')}`);
-  const making = bke('cluster', 'create', '-f', path, '--yes', '--progress', 'plain');
+  const making = bke('cluster', 'create', '-f', path, '--progress', 'plain');
   await until('the host is waited for', 60_000, async () => {
     const [operation] = await operations();
     return listAt(operation, 'status', 'hosts').some((host) => fieldAt(host, 'name') === 'cp1');
@@ -120,15 +143,22 @@ it('writes the cluster with the keys of its hosts, watches its operation, and go
   expect(listAt(host, 'spec', 'ssh', 'hostKeys')).toEqual([expect.stringMatching(/^SHA256:/)]);
   const secret = await server.client.get({ apiVersion: 'v1', kind: 'Secret', namespace, name: 'cp1-ssh' });
   expect(Buffer.from(textAt(secret, 'data', 'ssh-privatekey') ?? '', 'base64').toString()).toContain('PRIVATE KEY');
-  const second = await bke('cluster', 'create', '-f', path, '--yes');
-  expect(second.code).toBe(7);
-  expect(second.stderr).toContain(`bke operation attach ${id}`);
+  const told: string[] = [];
+  const other = await movedHost(() => bke('cluster', 'create', '-f', path));
+  expect(other).toMatchObject({ code: 7, stderr: expect.stringContaining('BKEHost cp1 differs') });
+  const second = runBke(['cluster', 'create', '-f', path, '--progress', 'plain'], {
+    stderr: { write: (text) => told.push(text) > 0 },
+  });
+  await until('the second one watches', 60_000, async () => told.join('').includes('cp1: agent and checks:'));
+  expect(told.join('')).toContain(`Operation ${id} makes cluster prod already.`);
+  expect(await operations()).toHaveLength(1);
   expect((await bke('operation', 'cancel', id)).code).toBe(0);
+  expect((await second).code).toBe(130);
   const made = await making;
   expect(made.code, made.stderr).toBe(130);
   expect(made.stderr).toContain('cp1: agent and checks:');
   expect(made.stderr).not.toContain('PRIVATE KEY');
-  const again = bke('cluster', 'create', '-f', path, '--yes', '--progress', 'plain');
+  const again = bke('cluster', 'create', '-f', path, '--progress', 'plain');
   await until('another operation runs', 60_000, async () => (await operations()).length === 2);
   const next = (await operations()).find(({ metadata }) => metadata.name !== id)?.metadata.name ?? '';
   await until('it is carried out', 20_000, async () => {

@@ -1,7 +1,7 @@
 // What `bke cluster create` decides before anything is written: keys of hosts, logins that no controller can use, what is in its way.
 import { expect, it } from 'vitest';
-import { refuseAgentLogins } from '../../../../src/commands/cluster/agent-logins.ts';
-import { questionLines } from '../../../../src/commands/cluster/create-work.ts';
+import { refuseUnmakeable } from '../../../../src/commands/cluster/unmakeable.ts';
+import { planLines } from '../../../../src/commands/cluster/create-work.ts';
 import { isComplete, isInUse, refuseConflicts, refuseOtherShape } from '../../../../src/commands/cluster/existing.ts';
 import { keyPlace, keysOfHosts, withHostKeys } from '../../../../src/commands/cluster/host-keys.ts';
 import { imagesOf } from '../../../../src/commands/cluster/release.ts';
@@ -40,14 +40,14 @@ const nothing = { cluster: undefined, bkeCluster: undefined, hosts: new Map(), o
 it('refuses hosts and bastions that only an SSH agent can log in to, by name', () => {
   const agent = { user: 'root', agent: true };
   const through = { ...w1, ssh: { ...login, bastion: { address: '10.9.9.9', user: 'jump', agent: true } } };
-  expect(() => refuseAgentLogins(config([{ ...cp1, ssh: agent }, through]))).toThrow(
+  expect(() => refuseUnmakeable(config([{ ...cp1, ssh: agent }, through]))).toThrow(
     expect.objectContaining({
       code: 'BKE_SSH_AGENT_ONLY',
       exitCode: 3,
       details: ['cp1: ssh.agent', 'w1: ssh.bastion.agent'],
     }),
   );
-  expect(() => refuseAgentLogins(config([cp1, w1]))).not.toThrow();
+  expect(() => refuseUnmakeable(config([cp1, w1]))).not.toThrow();
 });
 
 it('gives every host and bastion the keys it is known by, and leaves alone what the file says', () => {
@@ -90,8 +90,14 @@ it('refuses a second operation, a cluster that goes, and hosts of others', () =>
     apiVersion: 'bke.io/v1alpha1',
     kind: 'BKEOperation',
     metadata: { name: 'op-1' },
-    spec: { action: 'create' },
+    spec: { action: 'upgrade' },
   };
+  const making = { ...operation, spec: { action: 'create' } };
+  expect(() => refuseConflicts(wanted, { ...nothing, operation: making }, '')).not.toThrow();
+  const stopping = { ...operation, spec: { action: 'create', cancelRequested: true } };
+  expect(() => refuseConflicts(wanted, { ...nothing, operation: stopping }, '')).toThrow(
+    expect.objectContaining({ code: 'BKE_OPERATION_CONFLICT', hint: expect.stringContaining('when it has stopped') }),
+  );
   expect(() => refuseConflicts(wanted, { ...nothing, operation }, ' --kubeconfig k')).toThrow(
     expect.objectContaining({
       code: 'BKE_OPERATION_CONFLICT',
@@ -153,8 +159,8 @@ it('makes only versions that a release of the site has', () => {
   );
 });
 
-it('says what a person is about to agree to', () => {
-  expect(questionLines(config([cp1, w1]), false, 9)).toEqual([
+it('says what is about to be made', () => {
+  expect(planLines(config([cp1, w1]), { isThere: false, pending: 9 })).toEqual([
     'Cluster prod:',
     '  version        Kubernetes v1.36.3, network flannel',
     '  endpoint       https://10.0.0.11:6443',
