@@ -1,15 +1,11 @@
-// `bke init --bootstrap kubeadm` on a real host without a way out: killed, run again to its end, looked at as a user would, and taken away without a trace.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+// `bke init --bootstrap kubeadm` on a real host without a way out: killed, run again to its end, and looked at as a user would.
+import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { diffScans, type EgressSink, egressSink, type Scan, scanMachine, stopHosts } from '../testbed/index.ts';
-import { type BkeHost, bkeHost, clusterOptions, outcome } from './helpers/bke-host.ts';
+import type { TestHost } from '../../testbed/index.ts';
+import { clusterOptions, outcome } from '../helpers/bke-host.ts';
+import type { MainJob } from './job.ts';
 
-/** That it ends; how long it takes alone on the machine is told by `npm run bench:reset`, whose bar is 15 s. */
-const longestResetMs = 60_000;
 const init = `init ${clusterOptions}`;
-/** Its cache is its user's: bke leaves it alone. */
-const kubectl = 'kubectl --cache-dir /tmp/kubectl --kubeconfig /etc/kubernetes/admin.conf';
-
 const finished = z.object({ type: z.literal('operation.finished'), outcome: z.string(), changed: z.boolean() });
 const statusList = z.object({ items: z.array(z.object({ name: z.string(), state: z.string(), version: z.string() })) });
 const podList = z.object({
@@ -49,7 +45,7 @@ const parts = [
 const stepStarted = '"type":"step.started"';
 
 /** Runs init until the step at this moment has begun, ends it with SIGKILL a while later. Gives 'killed', or how it ended before. */
-async function killInit(host: BkeHost, step: number, afterMs: number): Promise<string> {
+async function killInit(host: TestHost, step: number, afterMs: number): Promise<string> {
   const script = `bke ${init} --yes -o json >/tmp/events 2>/tmp/errors & pid=$!
     while [ $(grep -c '${stepStarted}' /tmp/events) -lt ${step} ] && kill -0 $pid 2>/dev/null; do sleep 0.05; done
     sleep ${afterMs / 1000}; kill -9 $pid 2>/dev/null; wait $pid; code=$?
@@ -57,40 +53,22 @@ async function killInit(host: BkeHost, step: number, afterMs: number): Promise<s
   return (await host.output(script, { timeout: 600 })).trim();
 }
 
-afterAll(() => stopHosts());
-
-describe('bke init --bootstrap kubeadm', () => {
-  let host: BkeHost;
-  let sink: EgressSink;
-  let before: Scan;
+/** Registers the tests. */
+export function initTests(job: () => MainJob): void {
   let steps: number;
 
-  beforeAll(async () => {
-    host = await bkeHost('kubeadm', 'full');
-    sink = await egressSink();
-    before = await scanMachine(host);
-  });
-
-  const scan = async (): Promise<Scan> => {
-    // Any question about the clock starts this service, and it ends by itself half a minute later.
-    await host.exec('systemctl stop systemd-timedated');
-    return scanMachine(host);
-  };
-  const bke = (words: string) => host.bke(words, { timeout: 900 });
-  const query = async (words: string): Promise<unknown> => JSON.parse(await host.output(`${kubectl} ${words} -o json`));
-
   it('says at once that the bundle has no K3s, and both ways out', async () => {
-    const result = await bke(`${init.replace('kubeadm', 'k3s')} --yes`);
+    const result = await job().bke(`${init.replace('kubeadm', 'k3s')} --yes`);
     expect([result.exitCode, result.stderr]).toEqual([3, expect.stringContaining('BKE_K3S_MISSING')]);
     expect(result.stderr).toContain('--bootstrap kubeadm');
   });
 
   it('tells everything that is in the way, before it changes anything', async () => {
-    await host.output(
+    await job().boot.output(
       `ip link add site0 type bridge; ip addr add 100.73.9.1/24 dev site0; ip link set site0 up
        systemd-run --unit=busy socat TCP-LISTEN:10250,fork /dev/null; sleep 1`,
     );
-    const result = await bke(`${init} --yes`);
+    const result = await job().bke(`${init} --yes`);
     expect([result.exitCode, result.stderr]).toEqual([
       4,
       expect.stringContaining(
@@ -98,15 +76,15 @@ describe('bke init --bootstrap kubeadm', () => {
       ),
     ]);
     expect(result.stderr).toMatch(/ports: port 10250 \(kubelet\) is in use by socat/);
-    await host.output('systemctl stop busy; systemctl reset-failed; ip link del site0');
+    await job().boot.output('systemctl stop busy; systemctl reset-failed; ip link del site0');
   });
 
   it('plans all of it without a trace', async () => {
-    const result = await bke(`${init} --dry-run -o json`);
+    const result = await job().bke(`${init} --dry-run -o json`);
     expect(result.exitCode, outcome(result)).toBe(0);
     steps = result.stdout.split('\n').filter((line) => line.includes(stepStarted)).length;
     expect(result.stdout).toContain('run kubeadm init');
-    expect(await host.output('ls -d /var/lib/bke /etc/bke /etc/kubernetes 2>/dev/null || echo nothing')).toBe(
+    expect(await job().boot.output('ls -d /var/lib/bke /etc/bke /etc/kubernetes 2>/dev/null || echo nothing')).toBe(
       'nothing',
     );
   });
@@ -115,35 +93,35 @@ describe('bke init --bootstrap kubeadm', () => {
     'is killed (%o) and leaves nothing that a next run could not go on from',
     async ({ part, afterMs }) => {
       const step = Math.max(1, Math.ceil(steps * part));
-      expect(await killInit(host, step, afterMs)).toBe('killed');
+      expect(await killInit(job().boot, step, afterMs)).toBe('killed');
       process.stderr.write(`init killed ${afterMs} ms into step ${step} of ${steps}\n`);
       if (seeds.length > 2) {
-        const again = await bke(`${init} --yes`);
+        const again = await job().bke(`${init} --yes`);
         expect(again.exitCode, outcome(again)).toBe(0);
-        const reset = await bke('reset --all --mount --yes');
+        const reset = await job().bke('reset --all --mount --yes');
         expect(reset.exitCode, outcome(reset)).toBe(0);
       }
     },
   );
 
   it('comes to its end when it is run again', async () => {
-    await host.output(
+    await job().boot.output(
       `nohup sh -c 'while sleep 1; do cat /proc/[0-9]*/cmdline /proc/[0-9]*/environ 2>/dev/null | tr "\\0" "\\n"; done >/tmp/seen' >/dev/null 2>&1 & echo $! >/tmp/watcher`,
     );
     const began = Date.now();
-    const result = await bke(`${init} --yes`);
+    const result = await job().bke(`${init} --yes`);
     expect(result.exitCode, outcome(result)).toBe(0);
     process.stderr.write(`init, after it was killed: ${Date.now() - began} ms\n`);
-    expect(result.stderr).toContain(`https://${host.address}:36443, Kubernetes v1.`);
+    expect(result.stderr).toContain(`https://${job().boot.address}:36443, Kubernetes v1.`);
   });
 
   it('leaves a cluster whose every part is healthy', async () => {
-    const result = await bke('status -o json');
+    const result = await job().bke('status -o json');
     const { items } = statusList.parse(JSON.parse(result.stdout));
     expect(items.map(({ name, state }) => `${name} ${state}`)).toEqual(parts.map((name) => `${name} healthy`));
     expect(items.every(({ version }) => /^v?\d+\.\d+/.test(version))).toBe(true);
     expect(result.exitCode, outcome(result)).toBe(0);
-    const { items: pods } = podList.parse(await query('get pods -A'));
+    const { items: pods } = podList.parse(JSON.parse(await job().management('get pods -A -o json')));
     const troubled = pods.filter(
       ({ status }) => status.phase !== 'Running' || !status.containerStatuses.every(({ ready }) => ready),
     );
@@ -152,7 +130,9 @@ describe('bke init --bootstrap kubeadm', () => {
   });
 
   it('has the Provider objects that clusterctl looks for', async () => {
-    const { items } = providerList.parse(await query('get providers.clusterctl.cluster.x-k8s.io -A'));
+    const { items } = providerList.parse(
+      JSON.parse(await job().management('get providers.clusterctl.cluster.x-k8s.io -A -o json')),
+    );
     expect(items.map(({ metadata: { name, namespace } }) => `${namespace}/${name}`).toSorted()).toEqual([
       'bke-system/infrastructure-bke',
       'capi-kubeadm-bootstrap-system/bootstrap-kubeadm',
@@ -164,7 +144,7 @@ describe('bke init --bootstrap kubeadm', () => {
 
   it('has nothing to do when it is run again, with the bundle and without', async () => {
     for (const words of [`${init} --yes`, 'init --yes']) {
-      const result = await bke(`${words} -o json`);
+      const result = await job().bke(`${words} -o json`);
       expect(result.exitCode, outcome(result)).toBe(0);
       const last = finished.parse(JSON.parse(result.stdout.trim().split('\n').at(-1) ?? ''));
       expect(last).toMatchObject({ outcome: 'done', changed: false });
@@ -172,32 +152,21 @@ describe('bke init --bootstrap kubeadm', () => {
   });
 
   it('is never made into another one by init', async () => {
-    const result = await bke('init --bootstrap none --yes');
+    const result = await job().bke('init --bootstrap none --yes');
     expect([result.exitCode, result.stderr]).toEqual([7, expect.stringContaining('BKE_BOOTSTRAP_CHANGED')]);
   });
 
   it('asked nobody outside, and told no secret', async () => {
-    expect(await sink.attempts()).toEqual([]);
-    await host.output('kill $(cat /tmp/watcher)');
+    expect(await job().sink.attempts()).toEqual([]);
+    await job().boot.output('kill $(cat /tmp/watcher)');
     const secrets = `cat /var/lib/bke/pki/registry-push.password
-      ${kubectl} config view --raw -o jsonpath='{.users[0].user.client-key-data}' | cut -c1-200`;
+      kubectl --kubeconfig /etc/kubernetes/admin.conf config view --raw -o jsonpath='{.users[0].user.client-key-data}' | cut -c1-200`;
     const places = '/tmp/seen /tmp/events /tmp/errors /var/lib/bke/ledger /var/lib/bke/operations /var/log';
     const script = `{ ${secrets}; echo; echo 'PRIVATE KEY'; } | grep . >/tmp/secrets; [ $(wc -l </tmp/secrets) = 3 ] || echo 'no secrets to look for'
       grep -rlF -f /tmp/secrets ${places}; journalctl --no-pager | grep -F -f /tmp/secrets | head -3; true`;
-    expect(await host.output(script)).toBe('');
+    expect(await job().boot.output(script)).toBe('');
     // A token for joining has this form (Kubernetes, cmd/kubeadm/app/util/bootstraptoken).
     const tokens = `grep -rlE '(^|[^a-z0-9.])[a-z0-9]{6}\\.[a-z0-9]{16}($|[^a-z0-9.])' /var/lib/bke/ledger /var/lib/bke/operations /tmp/seen /tmp/events; true`;
-    expect(await host.output(tokens)).toBe('');
+    expect(await job().boot.output(tokens)).toBe('');
   });
-
-  it('is taken away in time, without a trace', async () => {
-    const began = Date.now();
-    const result = await bke('reset --all --mount --yes');
-    const milliseconds = Date.now() - began;
-    expect(result.exitCode, outcome(result)).toBe(0);
-    process.stderr.write(`reset of a bootstrap cluster: ${milliseconds} ms\n`);
-    expect(diffScans(before, await scan())).toEqual([]);
-    expect(milliseconds).toBeLessThan(longestResetMs);
-    expect(await sink.attempts()).toEqual([]);
-  });
-});
+}
