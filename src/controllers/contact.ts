@@ -12,6 +12,8 @@ export interface ContactOptions {
   readonly now: () => Date;
   /** Ends the asking. */
   readonly signal: AbortSignal;
+  /** Monotonic, in ms: a clock that is set says nothing of how long it is. */
+  readonly clock?: () => number;
   /** Between two questions. */
   readonly intervalMs?: number;
   /** A restart of an API server takes shorter. */
@@ -22,19 +24,25 @@ export function watchContact({
   client,
   now,
   signal,
+  clock = () => performance.now(),
   intervalMs = 10_000,
   toleranceMs = 60_000,
 }: ContactOptions): Contact {
-  let last = now();
+  let last = clock();
   const ask = async (): Promise<void> => {
     while (!signal.aborted) {
       await client.request('GET', '/readyz', { timeoutMs: intervalMs, signal }).then(
-        () => (last = now()),
+        () => (last = clock()),
         () => undefined,
       );
       await rest(intervalMs, signal);
     }
   };
   void ask();
-  return { lostSince: () => (now().getTime() - last.getTime() > toleranceMs ? last : undefined) };
+  return {
+    lostSince: () => {
+      const silentMs = clock() - last;
+      return silentMs > toleranceMs ? new Date(now().getTime() - silentMs) : undefined;
+    },
+  };
 }

@@ -1,4 +1,5 @@
 // What a controller is to the manager: a name, what it watches, and one function that brings one object to where it should be.
+import type { Fence } from '../kube/fence.ts';
 import type { EventRecorder } from './event-recorder.ts';
 import type { Informers } from './informers.ts';
 import type { Log } from './log.ts';
@@ -39,4 +40,6 @@ export interface ControllerContext {
   readonly now: () => Date;
   /** Objects of other namespaces are not looked after; undefined: of all. */
   readonly namespace: string | undefined;
+  /** Of clients that are made later; absent: whatever they write goes out. */
+  readonly fence?: Fence;
 }

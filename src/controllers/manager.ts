@@ -7,6 +7,7 @@ import { BkeError } from '../lib/errors.ts';
 import { toError } from '../lib/thrown.ts';
 import type { Controller } from './controller.ts';
 import { SharedInformers } from './informers.ts';
+import type { LeadFence } from './lead-fence.ts';
 import { errorFields, type Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import { Worker } from './worker.ts';
@@ -20,7 +21,12 @@ export interface ManagerOptions {
     /** Of this process alone. */
     readonly identity: string;
     readonly timing?: LeaseTiming;
+    readonly generationFloor?: () => Promise<number>;
   };
+  /** Of the clients that controllers write with; opened while the lease is held. */
+  readonly fence?: LeadFence;
+  /** Knows the lease alone. Default `client`. */
+  readonly leaseClient?: Pick<KubeClient, 'request'>;
   readonly metrics: Metrics;
   readonly log: Log;
   /** For what runs when it is to end. Default 5000. */
@@ -49,7 +55,9 @@ export function createManager(options: ManagerOptions): Manager {
       while (!signal.aborted) {
         const lease = await waitForLease(options, signal);
         if (lease === undefined) return;
+        options.fence?.follow(lease.fence);
         const left = await lead(options, lease, (informers) => (syncing = informers));
+        options.fence?.follow(undefined);
         await afterLead({ lease, left, ends: signal.aborted, log: options.log });
       }
     },
@@ -58,7 +66,7 @@ export function createManager(options: ManagerOptions): Manager {
 
 /** undefined where the signal came first. */
 async function waitForLease(
-  { client, lease, log }: ManagerOptions,
+  { client, leaseClient = client, lease, log }: ManagerOptions,
   signal: AbortSignal,
 ): Promise<HeldLease | undefined> {
   let told = '';
@@ -67,7 +75,7 @@ async function waitForLease(
     told = cause;
   };
   try {
-    return await holdLease({ client, ...lease, onWait }, signal);
+    return await holdLease({ client: leaseClient, ...lease, onWait }, signal);
   } catch (thrown) {
     if (signal.aborted) return undefined;
     throw thrown;

@@ -1,5 +1,7 @@
 // The controllers of bke as a process: which there are, under which lease, and what it answers about itself.
 import type { KubeClient } from '../kube/client.ts';
+import type { KubeConnection } from '../kube/connection.ts';
+import { createKubeClient } from '../kube/create-client.ts';
 import type { LeaseTiming } from '../kube/lease.ts';
 import { connect } from '../host/ssh/connect.ts';
 import { bkeVersion } from '../lib/version.ts';
@@ -15,12 +17,14 @@ import { watchContact } from './contact.ts';
 import type { Controller, ControllerContext } from './controller.ts';
 import { type Endpoint, type Reply, startEndpoint } from './endpoints.ts';
 import { createEventRecorder } from './event-recorder.ts';
+import { highestGeneration } from './generations.ts';
+import { fencedConnect, LeadFence } from './lead-fence.ts';
 import type { Log } from './log.ts';
 import { createManager, type Manager } from './manager.ts';
 import { createMetrics } from './metrics.ts';
 
 export interface ProcessOptions {
-  readonly client: KubeClient;
+  readonly connection: KubeConnection;
   /** Of this process alone; holds the lease. */
   readonly identity: string;
   /** Looks after the clusters and hosts of this namespace only; undefined: of all. */
@@ -39,22 +43,47 @@ const leaseName = 'bke-controller-manager';
  * @throws a system error where a port can't be had; as Manager.run does
  */
 export async function runControllers(options: ProcessOptions, signal: AbortSignal): Promise<void> {
-  const { client, identity, log, now, leaseTiming } = options;
+  const fence = new LeadFence();
+  // The lease has a client of its own: it is written while nothing else may be.
+  const [leaseClient, client] = [createKubeClient(options.connection), createKubeClient(options.connection, fence)];
+  try {
+    await runAll(options, { client, leaseClient, fence }, signal);
+  } finally {
+    client.close();
+    leaseClient.close();
+  }
+}
+
+interface Clients {
+  readonly client: KubeClient;
+  readonly leaseClient: KubeClient;
+  readonly fence: LeadFence;
+}
+
+async function runAll(
+  options: ProcessOptions,
+  { client, leaseClient, fence }: Clients,
+  signal: AbortSignal,
+): Promise<void> {
+  const { identity, log, now, leaseTiming } = options;
   const metrics = createMetrics();
   const events = createEventRecorder({ client, namespace: systemNamespace, instance: identity, now, log });
   const manager = createManager({
     client,
-    controllers: await controllersOf(client, { events, metrics, now, namespace: options.namespace }),
+    controllers: await controllersOf(client, fence, { events, metrics, now, namespace: options.namespace, fence }),
+    fence,
+    leaseClient,
     lease: {
       namespace: systemNamespace,
       name: leaseName,
       identity,
+      generationFloor: () => highestGeneration(client),
       ...(leaseTiming === undefined ? {} : { timing: leaseTiming }),
     },
     metrics,
     log,
   });
-  const contact = watchContact({ client, now, signal });
+  const contact = watchContact({ client: leaseClient, now, signal });
   const endpoints: Endpoint[] = [];
   try {
     endpoints.push(
@@ -74,8 +103,12 @@ export async function runControllers(options: ProcessOptions, signal: AbortSigna
   }
 }
 
-async function controllersOf(client: KubeClient, context: ControllerContext): Promise<readonly Controller[]> {
-  const hosts = { connect, version: await bkeVersion(), own: await ownBinary() };
+async function controllersOf(
+  client: KubeClient,
+  fence: LeadFence,
+  context: ControllerContext,
+): Promise<readonly Controller[]> {
+  const hosts = { connect: fencedConnect(connect, fence), version: await bkeVersion(), own: await ownBinary() };
   return [
     certificatesController(client, context),
     bkeHostController(client, context, hosts),

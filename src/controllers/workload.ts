@@ -1,5 +1,6 @@
 // Ways into the clusters that bke made: clients by the kubeconfig that Cluster API keeps in a Secret, made anew where that is another one.
 import type { KubeClient } from '../kube/client.ts';
+import type { Fence } from '../kube/fence.ts';
 import { createKubeClient } from '../kube/create-client.ts';
 import { textAt } from '../kube/fields.ts';
 import { connectionFromKubeconfig } from '../kube/kubeconfig.ts';
@@ -20,10 +21,13 @@ interface Known {
 
 export class WorkloadClients implements Workloads {
   readonly #management: Pick<KubeClient, 'get'>;
+  readonly #fence: Fence | undefined;
   readonly #known = new Map<string, Known>();
 
-  constructor(management: Pick<KubeClient, 'get'>) {
+  /** @param fence of what is written there */
+  constructor(management: Pick<KubeClient, 'get'>, fence?: Fence) {
     this.#management = management;
+    this.#fence = fence;
   }
 
   async clientOf({ namespace, name }: HostName): Promise<KubeClient | undefined> {
@@ -39,7 +43,7 @@ export class WorkloadClients implements Workloads {
       throw new BkeError('BKE_KUBECONFIG_INVALID', `${file} names a file: all must be in it`);
     };
     const plain = Buffer.from(text, 'base64').toString('utf8');
-    const client = createKubeClient(await connectionFromKubeconfig(plain, { file, readFile }));
+    const client = createKubeClient(await connectionFromKubeconfig(plain, { file, readFile }), this.#fence);
     this.#known.set(key, { text, client });
     return client;
   }

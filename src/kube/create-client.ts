@@ -17,13 +17,15 @@ import type {
 } from './client.ts';
 import type { KubeConnection } from './connection.ts';
 import { Discovery, type Resource } from './discovery.ts';
+import type { Fence } from './fence.ts';
 import { fieldAt, isKubeObject, keyOf, listAt, textAt } from './fields.ts';
 import { type Answer, type Ask, Requester } from './requester.ts';
 import { kubeStatus, noSuchKind, statusError } from './status-error.ts';
 import { watchEvents } from './watch.ts';
 
-export function createKubeClient(connection: KubeConnection): KubeClient {
-  return new Client(connection);
+/** @param fence whatever is no mere reading is sent only where it lets it through */
+export function createKubeClient(connection: KubeConnection, fence?: Fence): KubeClient {
+  return new Client(connection, fence);
 }
 
 /** Objects per answer of a list. */
@@ -46,8 +48,8 @@ class Client implements KubeClient {
   readonly #requester: Requester;
   readonly #discovery: Discovery;
 
-  constructor(connection: KubeConnection) {
-    this.#requester = new Requester(connection);
+  constructor(connection: KubeConnection, fence: Fence | undefined) {
+    this.#requester = new Requester(connection, fence);
     this.#discovery = new Discovery((path) => this.#readResources(path));
   }
 

@@ -7,6 +7,7 @@ import { bkeVersion } from '../lib/version.ts';
 import { readWhole } from './body.ts';
 import { type Bound, createBound } from './bound.ts';
 import type { KubeConnection } from './connection.ts';
+import type { Fence } from './fence.ts';
 import { type Call, Transport, unreachable } from './transport.ts';
 
 export interface Ask {
@@ -33,14 +34,18 @@ const longestBusyPauseMs = 5000;
 export class Requester {
   readonly #transport: Transport;
   readonly #credential: KubeConnection['credential'];
+  readonly #fence: Fence | undefined;
 
-  constructor(connection: KubeConnection) {
+  /** @param fence of all that is no mere reading */
+  constructor(connection: KubeConnection, fence?: Fence) {
+    this.#fence = fence;
     this.#transport = new Transport(connection);
     this.#credential = connection.credential;
   }
 
-  /** Any status. @throws BkeError BKE_KUBE_UNREACHABLE, BKE_KUBE_FAILED where the answer is too large; the signal's reason once it is aborted */
-  async ask(ask: Ask): Promise<Answer> {
+  /** Any status. @throws BkeError BKE_KUBE_UNREACHABLE, BKE_KUBE_FAILED where the answer is too large; the signal's reason once it is aborted; what the fence throws */
+  async ask(given: Ask): Promise<Answer> {
+    const ask = this.#fenced(given);
     const bound = createBound(ask.timeoutMs ?? defaultTimeoutMs, ask.signal);
     try {
       return await this.#untilNotBusy(ask, bound);
@@ -49,6 +54,13 @@ export class Requester {
     } finally {
       bound.release();
     }
+  }
+
+  #fenced(ask: Ask): Ask {
+    if (this.#fence === undefined || ask.method === 'GET') return ask;
+    this.#fence.check();
+    const { signal } = this.#fence;
+    return { ...ask, signal: ask.signal === undefined ? signal : AbortSignal.any([ask.signal, signal]) };
   }
 
   async #untilNotBusy(ask: Ask, bound: Bound): Promise<Answer> {
@@ -74,7 +86,8 @@ export class Requester {
         ? { authorization: `Bearer ${(await this.#credential.token()).trim()}` }
         : {}),
     };
-    return this.#transport.send({ method: ask.method, path: ask.path, headers, body, signal });
+    const beforeSend = ask.method === 'GET' ? undefined : (): void => this.#fence?.check();
+    return this.#transport.send({ method: ask.method, path: ask.path, headers, body, signal, beforeSend });
   }
 
   close(): void {

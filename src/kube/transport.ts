@@ -13,6 +13,8 @@ export interface Call {
   readonly path: string;
   readonly headers: OutgoingHttpHeaders;
   readonly body?: Buffer | undefined;
+  /** Asked when the connection stands and nothing was sent yet; what it throws is thrown, and nothing is sent. */
+  readonly beforeSend?: (() => void) | undefined;
   /** Ends the exchange, also while its answer is read. */
   readonly signal: AbortSignal;
 }
@@ -72,6 +74,7 @@ export class Transport {
         // One that took the request and never answered must not be the first again.
         if (call.signal.aborted) this.#current = (index + 1) % this.#servers.length;
         call.signal.throwIfAborted();
+        if (thrown instanceof BkeError) throw thrown;
         const fault = toError(thrown);
         faults.push(fault.message);
         // Nobody knows whether the server has done it: only what may be done twice goes to the next one.
@@ -99,11 +102,24 @@ export class Transport {
 
 function exchange(server: URL, call: Call, agent: Agent): Promise<IncomingMessage> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-  const { method, headers, signal } = call;
+  const { method, headers, signal, beforeSend, body } = call;
   const url = new URL(`${server.pathname.replace(/\/$/, '')}${call.path}`, server);
   const outgoing = Object.assign(request(url, { method, headers, signal, agent }), { connected: false });
+  // Not before: what is queued on a connection that comes to be goes out whenever that is.
+  const send = (): void => {
+    try {
+      beforeSend?.();
+      outgoing.end(body);
+    } catch (thrown) {
+      reject(thrown);
+      outgoing.destroy();
+    }
+  };
   outgoing.on('socket', (socket) => {
-    if (outgoing.reusedSocket) return;
+    if (outgoing.reusedSocket) {
+      send();
+      return;
+    }
     const timer = setTimeout(
       () => outgoing.destroy(new Error(`no connection within ${connectTimeoutMs / 1000} s`)),
       connectTimeoutMs,
@@ -111,12 +127,12 @@ function exchange(server: URL, call: Call, agent: Agent): Promise<IncomingMessag
     socket.once('secureConnect', () => {
       outgoing.connected = true;
       clearTimeout(timer);
+      send();
     });
     socket.once('close', () => clearTimeout(timer));
   });
   outgoing.on('response', resolve);
   outgoing.on('error', (error) => reject(new ConnectionFault(error, server.host, outgoing)));
-  outgoing.end(call.body);
   return promise;
 }
 

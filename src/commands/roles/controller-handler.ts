@@ -5,7 +5,6 @@ import { hostname } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { runControllers } from '../../controllers/process.ts';
 import type { KubeConnection } from '../../kube/connection.ts';
-import { createKubeClient } from '../../kube/create-client.ts';
 import { inClusterConnection } from '../../kube/in-cluster.ts';
 import { connectionFromKubeconfig } from '../../kube/kubeconfig.ts';
 import type { CommandInput, CommandResult } from '../../lib/command.ts';
@@ -16,22 +15,17 @@ import { openRoleLog } from './log.ts';
 export async function runController(context: CommandContext, input: CommandInput): Promise<CommandResult> {
   const read = readInput(input);
   const log = openRoleLog();
-  const client = createKubeClient(await connect(context, read.text('kubeconfig')));
-  try {
-    const options = {
-      client,
-      // A pod that is started again has the same name, and must not take its former self for itself.
-      identity: `${context.env['POD_NAME'] ?? hostname()}_${randomUUID()}`,
-      namespace: read.text('namespace'),
-      healthPort: read.requiredNumber('healthPort'),
-      metricsPort: read.requiredNumber('metricsPort'),
-      log,
-      now: context.now,
-    };
-    await runControllers(options, context.signal);
-  } finally {
-    client.close();
-  }
+  const options = {
+    connection: await connect(context, read.text('kubeconfig')),
+    // A pod that is started again has the same name, and must not take its former self for itself.
+    identity: `${context.env['POD_NAME'] ?? hostname()}_${randomUUID()}`,
+    namespace: read.text('namespace'),
+    healthPort: read.requiredNumber('healthPort'),
+    metricsPort: read.requiredNumber('metricsPort'),
+    log,
+    now: context.now,
+  };
+  await runControllers(options, context.signal);
   log.info('stopped');
   return { kind: 'none' };
 }

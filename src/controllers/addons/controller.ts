@@ -49,7 +49,7 @@ const applyMs = 60_000;
 export function addonsController(
   client: AddonClient,
   context: ControllerContext,
-  sources: AddonSources = { workloads: new WorkloadClients(client), manifests: new Manifests() },
+  sources: AddonSources = { workloads: new WorkloadClients(client, context.fence), manifests: new Manifests() },
 ): Controller {
   let addons: AddonReconciler | undefined;
   return {

@@ -30,7 +30,7 @@ const systemNamespaces = ['kube-system', 'kube-flannel'];
 export function bkeClusterController(
   client: ClusterClient,
   context: ControllerContext,
-  workloads: Workloads = new WorkloadClients(client),
+  workloads: Workloads = new WorkloadClients(client, context.fence),
 ): Controller {
   let clusters: ClusterReconciler | undefined;
   return {

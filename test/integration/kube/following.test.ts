@@ -5,6 +5,7 @@ import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { KubeClient, KubeObject } from '../../../src/kube/client.ts';
+import { textAt } from '../../../src/kube/fields.ts';
 import { type Change, type Informer, startInformer } from '../../../src/kube/informer.ts';
 import { holdLease } from '../../../src/kube/lease.ts';
 import { startApiServer, type TestApiServer } from './api-server.ts';
@@ -158,7 +159,7 @@ describe('informer', () => {
   });
 });
 
-const timing = { durationMs: 2000, renewDeadlineMs: 1300, retryMs: 200 };
+const timing = { durationMs: 2000, renewDeadlineMs: 1200, requestTimeoutMs: 600, retryMs: 200 };
 
 describe('lease', () => {
   const options = (name: string, identity: string) => ({ client, namespace: 'default', name, identity, timing });
@@ -184,13 +185,34 @@ describe('lease', () => {
     await Promise.allSettled(rest);
   });
 
-  it('goes to another one after its holder was killed, and not before its time', async () => {
+  interface Victim {
+    readonly child: ChildProcess;
+    /** Nothing else runs in it for so long. */
+    readonly block: (ms: number) => void;
+    /** How often it has written. */
+    readonly writes: () => Promise<string>;
+  }
+
+  async function startVictim(name: string): Promise<Victim> {
     const program = path.join(import.meta.dirname, 'lease-cli.ts');
-    const child = spawn(process.execPath, [program, server.kubeconfig, 'killed', 'victim'], {
-      stdio: ['ignore', 'pipe', 'inherit'],
+    const child = spawn(process.execPath, [program, server.kubeconfig, name, 'victim'], {
+      stdio: ['pipe', 'pipe', 'inherit'],
     });
     children.push(child);
     expect(String((await once(child.stdout, 'data'))[0])).toBe('held\n');
+    const names = ['0', '1', '2', '3'].map((index) => `${name}-${index}`);
+    return {
+      child,
+      block: (ms) => void child.stdin.write(`${ms}\n`),
+      writes: async () => {
+        const found = await Promise.all(names.map((one) => client.get({ ...kind, namespace: 'default', name: one })));
+        return found.map((object) => textAt(object, 'data', 'count') ?? '').join(' ');
+      },
+    };
+  }
+
+  it('goes to another one after its holder was killed, and not before its time', async () => {
+    const { child } = await startVictim('killed');
     const causes: string[] = [];
     const next = holdLease({ ...options('killed', 'next'), onWait: (cause) => causes.push(cause) }, ending.signal);
     await until(() => causes.length > 0);
@@ -208,6 +230,28 @@ describe('lease', () => {
       spec: { holderIdentity: 'next', leaseTransitions: 1 },
     });
     await lease.release();
+  });
+
+  it('lets a holder that was blocked or stopped write nothing once it goes on', async () => {
+    const oneVictim = async (how: 'blocked' | 'stopped'): Promise<void> => {
+      const { child, block, writes } = await startVictim(how);
+      await until(async () => Number((await writes()).split(' ', 1)[0]) > 20);
+      const next = holdLease(options(how, 'next'), ending.signal);
+      if (how === 'blocked') block(timing.durationMs + 2500);
+      else child.kill('SIGSTOP');
+      const lease = await next;
+      const before = await writes();
+      const lost = once(child.stdout ?? child, 'data');
+      if (how === 'stopped') child.kill('SIGCONT');
+      expect(String((await lost)[0])).toBe('lost\n');
+      await pause(500);
+      // It runs and would write: dozens of times a second, before.
+      expect(child.exitCode).toBeNull();
+      expect(await writes()).toBe(before);
+      child.kill('SIGKILL');
+      await lease.release();
+    };
+    await Promise.all([oneVictim('blocked'), oneVictim('stopped')]);
   });
 
   it('is no longer waited for when its signal is aborted', async () => {

@@ -10,7 +10,8 @@ afterEach(() => stop.abort());
 it('tells since when the API server has not answered, once that is long, and no more when it answers again', async () => {
   stop = new AbortController();
   let answers = true;
-  let clock = new Date('2026-01-01T00:00:00Z');
+  let elapsedMs = 0;
+  let wall = new Date('2026-01-01T00:00:00Z');
   const request = vi.fn(async () => {
     if (!answers) throw new BkeError('BKE_KUBE_UNREACHABLE', 'no API server answers');
   });
@@ -19,15 +20,18 @@ it('tells since when the API server has not answered, once that is long, and no 
     const before = request.mock.calls.length;
     await vi.waitFor(() => expect(request.mock.calls.length).toBeGreaterThan(before + 2));
   };
-  const options = { client: { request }, now: () => clock, signal: stop.signal };
+  const options = { client: { request }, now: () => wall, clock: () => elapsedMs, signal: stop.signal };
   const contact = watchContact({ ...options, intervalMs: 1, toleranceMs: 60_000 });
   await asked();
   answers = false;
   await asked();
-  clock = new Date('2026-01-01T00:00:59Z');
+  elapsedMs = 59_000;
+  // Somebody sets the clock.
+  wall = new Date('2026-01-01T03:00:59Z');
   await asked();
   expect(contact.lostSince()).toBeUndefined();
-  clock = new Date('2026-01-01T00:01:01Z');
+  elapsedMs = 61_000;
+  wall = new Date('2026-01-01T00:01:01Z');
   await asked();
   expect(contact.lostSince()).toEqual(new Date('2026-01-01T00:00:00Z'));
   answers = true;

@@ -4,50 +4,30 @@ import { afterEach, expect, it, vi } from 'vitest';
 import type { Controller } from '../../../src/controllers/controller.ts';
 import { createManager, type Manager } from '../../../src/controllers/manager.ts';
 import { createMetrics } from '../../../src/controllers/metrics.ts';
-import type { KubeClient, KubeObject } from '../../../src/kube/client.ts';
+import type { KubeClient } from '../../../src/kube/client.ts';
+import { LeaseApi } from '../../fakes/lease-api.ts';
 import { silentLog } from '../../fakes/log.ts';
 
 let stop: AbortController;
 afterEach(() => stop.abort());
 
+const never = (): never => {
+  throw new Error('not asked for here');
+};
+
 /** A cluster that knows leases only. */
-class LeaseCluster {
-  lease: KubeObject | undefined;
-  #version = 0;
-
-  put(holderIdentity: string, leaseTransitions = 0): void {
-    const metadata = { namespace: 'bke-system', name: 'lease', resourceVersion: String((this.#version += 1)) };
-    const spec = { holderIdentity, leaseDurationSeconds: 1, leaseTransitions };
-    this.lease = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec };
-  }
-
-  get holder(): unknown {
-    return Reflect.get(Object(this.lease?.['spec']), 'holderIdentity');
-  }
-
-  get client(): KubeClient {
-    const written = (object: unknown): KubeObject => {
-      const spec: unknown = Reflect.get(Object(object), 'spec');
-      const { holderIdentity, leaseTransitions } = Object(spec);
-      this.put(String(holderIdentity), Number(leaseTransitions));
-      if (this.lease === undefined) throw new Error('no lease');
-      return this.lease;
-    };
-    const never = (): Promise<never> => Promise.reject(new Error('not asked for here'));
-    return {
-      get: async () => this.lease,
-      create: async (object) => written(object),
-      request: async (_method, _path, options) => written(options?.body),
-      list: never,
-      apply: never,
-      patch: never,
-      delete: never,
-      watch: () => {
-        throw new Error('not asked for here');
-      },
-      close: () => undefined,
-    };
-  }
+class LeaseCluster extends LeaseApi {
+  readonly all: KubeClient = {
+    ...this.client,
+    get: never,
+    create: never,
+    list: never,
+    apply: never,
+    patch: never,
+    delete: never,
+    watch: never,
+    close: () => undefined,
+  };
 }
 
 interface Started {
@@ -60,13 +40,13 @@ function start(cluster: LeaseCluster, controllers: readonly Controller[]): Start
   stop = new AbortController();
   const metrics = createMetrics();
   const manager = createManager({
-    client: cluster.client,
+    client: cluster.all,
     controllers,
     lease: {
       namespace: 'bke-system',
       name: 'lease',
       identity: 'me',
-      timing: { durationMs: 1000, renewDeadlineMs: 800, retryMs: 10 },
+      timing: { durationMs: 1000, renewDeadlineMs: 700, requestTimeoutMs: 200, retryMs: 10 },
     },
     metrics,
     log: silentLog,
