@@ -13,6 +13,7 @@ import { type OperationEnvironment, runLocalOperation } from '../operations/loca
 import type { Step, StepBinding } from '../operations/operation.ts';
 import { createTaskScope } from '../operations/task-scope.ts';
 import { waitUntil } from '../operations/wait.ts';
+import { agentCommand } from '../tasks/agent/paths.ts';
 import { prepareStep } from '../tasks/registry.ts';
 import type { PreparedStep, StepContext, StepResult } from '../tasks/steps/step.ts';
 import {
@@ -178,7 +179,7 @@ class Execution {
         try {
           ledger = await openLedger(host, {
             operation: this.#state.spec.commandID,
-            command: 'bke agent run',
+            command: agentCommand,
             signal: binding.signal,
             tell: (message) => log.info({}, message),
           });

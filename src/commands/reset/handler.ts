@@ -3,6 +3,7 @@ import type { Host } from '../../host/host.ts';
 import type { Scope } from '../../host/changes/change.ts';
 import { defaultStateDir } from '../../host/ledger/ledger.ts';
 import { kindOf } from '../../host/changes/kinds.ts';
+import { BkeError } from '../../lib/errors.ts';
 import type { CommandInput, CommandResult } from '../../lib/command.ts';
 import { readInput } from '../../lib/input.ts';
 import { listed, plural } from '../../lib/text.ts';
@@ -10,6 +11,7 @@ import { newOperationId } from '../../operations/journal.ts';
 import { runLocalOperation, throwUnlessDone } from '../../operations/local-operation.ts';
 import type { StepBinding } from '../../operations/operation.ts';
 import { createTaskScope } from '../../operations/task-scope.ts';
+import { busyAgent, resumeAgent, stopAgent } from '../../tasks/reset/busy-agent.ts';
 import { throwIfMore } from '../../tasks/reset/compare-plans.ts';
 import { keptLines, plannedItems, planLines } from '../../tasks/reset/plan-text.ts';
 import { prepareReset, resetPhases, throwIfRefused } from '../../tasks/reset/reset.ts';
@@ -31,18 +33,65 @@ export async function runReset(context: CommandContext, input: CommandInput): Pr
   requireRoot('bke reset');
   const host = await context.openLocalHost();
   try {
-    const plan = await prepareReset(host, flags, process.pid);
-    noteOtherMachine(context, host, plan);
-    noteDamage(context, host, plan);
-    throwIfRefused(host, plan);
-    if (read.flag('dryRun')) await showPlan(context, host, plan);
-    else if (plan.items.length === 0) await tellClean(context, host, plan);
-    else if (!(await confirmed(context, host, { plan, yes: read.flag('yes') }))) throw declined();
-    else await carryOut(context, host, { flags, plan });
+    if (read.flag('dryRun')) await showPlan(context, host, await planFor(context, host, flags));
+    else await withAgentAside(context, host, { flags, yes: read.flag('yes') });
     return { kind: 'none' };
   } finally {
     await host.close();
   }
+}
+
+async function planFor(context: CommandContext, host: Host, flags: ResetFlags): Promise<ResetPlan> {
+  const plan = await prepareReset(host, flags, process.pid);
+  noteOtherMachine(context, host, plan);
+  noteDamage(context, host, plan);
+  throwIfRefused(host, plan);
+  return plan;
+}
+
+interface Asked {
+  readonly flags: ResetFlags;
+  readonly yes: boolean;
+}
+
+/** An agent at work is stopped before the plan is made, for it changes what the plan is about; where the reset does not begin it goes on. */
+async function withAgentAside(context: CommandContext, host: Host, asked: Asked): Promise<void> {
+  const stopped = await stopBusyAgent(context, host, asked);
+  let begun = false;
+  try {
+    await ask(context, host, { ...asked, onBegin: () => (begun = true) });
+  } finally {
+    if (stopped && !begun) await resumeAgent(host);
+  }
+}
+
+/** @returns whether there was one. @throws BkeError BKE_LOCKED where it is at work and is to stay */
+async function stopBusyAgent(context: CommandContext, host: Host, { flags, yes }: Asked): Promise<boolean> {
+  const owner = await busyAgent(host);
+  if (owner === undefined) return false;
+  const doing = `the agent of this host is at work for its cluster (pid ${owner.pid}, since ${owner.since})`;
+  if (!flags.all) {
+    throw new BkeError('BKE_LOCKED', doing, {
+      host: host.name,
+      hint: "Wait until it has ended (journalctl -fu bke-agent), or take the agent away as well: 'bke reset --all' stops it first.",
+    });
+  }
+  const rerun = `bke ${[...context.argv, '--yes'].join(' ')}`;
+  context.note(`Note: ${doing}; it is stopped first, within a minute.`);
+  if (!(await context.confirm({ question: 'Stop it, to see what is to be taken away?', yes, rerun }))) throw declined();
+  await stopAgent(host);
+  return true;
+}
+
+async function ask(
+  context: CommandContext,
+  host: Host,
+  { flags, yes, onBegin }: Asked & { readonly onBegin: () => void },
+): Promise<void> {
+  const plan = await planFor(context, host, flags);
+  if (plan.items.length === 0) await tellClean(context, host, plan);
+  else if (!(await confirmed(context, host, { plan, yes }))) throw declined();
+  else await carryOut(context, host, { flags, plan, onBegin });
 }
 
 /** @throws BkeError BKE_RESET_INCOMPLETE where what is left would harm others. */
@@ -88,6 +137,7 @@ function confirmed(
 
 /** A dry run is an operation of planned events, as every other command's is. */
 async function showPlan(context: CommandContext, host: Host, plan: ResetPlan): Promise<void> {
+  for (const note of plan.notes) context.note(note);
   const run = async (binding: StepBinding): Promise<void> => {
     for (const item of plannedItems(plan)) {
       binding.emit({ type: 'step.planned', ...item });
@@ -110,6 +160,7 @@ async function showPlan(context: CommandContext, host: Host, plan: ResetPlan): P
 interface Confirmed {
   readonly flags: ResetFlags;
   readonly plan: ResetPlan;
+  readonly onBegin: () => void;
 }
 
 /** Planned again under the lock: what came meanwhile is seen, and what nobody said yes to is not done. */
@@ -122,6 +173,7 @@ async function carryOut(context: CommandContext, host: Host, confirmed: Confirme
     throwIfRefused(host, plan);
     throwIfMore(host, confirmed.plan, plan);
     const run = resetRun({ host, ledger, flags }, plan);
+    confirmed.onBegin();
     // Its journal lies in a folder that its last step removes, so that of a reset that ended any earlier it is still there.
     const result = await runLocalOperation(context, {
       id,

@@ -4,6 +4,8 @@ import { defaultStateDir } from '../../host/ledger/ledger.ts';
 const stateDir = `${defaultStateDir}/agent`;
 
 export const agentUnit = 'bke-agent.service';
+/** As its claim on the lock of the host has it. */
+export const agentCommand = 'bke agent run';
 
 export const agentPaths = {
   /** 0700; a zone: what the agent puts there goes with it. */

@@ -46,6 +46,7 @@ export function planLines(host: string, plan: ResetPlan): string[] {
     `Reset of ${host}, ${plural(plan.items.length, 'thing')} to take away or put back:`,
     ...groups.flatMap((group) => groupLines(plan, group)),
     ...keptLines([...plan.kept, ...plan.heldBack]),
+    ...plan.notes,
   ];
 }
 

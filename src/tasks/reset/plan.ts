@@ -226,6 +226,7 @@ export function planReset(input: PlanInput, self: number): ResetPlan {
     otherMachine: input.ledger.otherMachine,
     damaged: [],
     standing: standingScopes(input),
+    notes: [],
     selection: {
       ...mounts,
       units: stops,

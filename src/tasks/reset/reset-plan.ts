@@ -89,6 +89,8 @@ export interface ResetPlan {
   readonly damaged: readonly DamagedLine[];
   /** Scopes the reset was not asked for and that have something here. */
   readonly standing: readonly Scope[];
+  /** What a person should know before the answer: who goes on counting on this host. */
+  readonly notes: readonly string[];
 }
 
 export interface PlanInput {

@@ -7,6 +7,7 @@ import { readHostState } from '../../host/state/state.ts';
 import { BkeError } from '../../lib/errors.ts';
 import type { Phase, Step } from '../../operations/operation.ts';
 import { throwIfAborted } from '../../operations/wait.ts';
+import { claimNotes, readClaim } from './claim.ts';
 import { clearNetworkStep } from './clear-network.ts';
 import { endLeftoversStep, endPodsStep } from './end-pods.ts';
 import { finishStep, stateFolders } from './finish.ts';
@@ -87,6 +88,7 @@ export async function prepareReset(host: Host, flags: ResetFlags, self: number):
     ],
     kept: [...plan.kept, ...(await keptBefore(host, ledger))],
     damaged: ledger.damaged,
+    notes: claimNotes(await readClaim(host), flags),
   };
 }
 

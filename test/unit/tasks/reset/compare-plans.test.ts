@@ -17,7 +17,17 @@ function planOf(...items: PlanItem[]): ResetPlan {
     resources: [],
     coveredPaths: new Set<string>(),
   };
-  return { items, kept: [], heldBack: [], refusals: [], otherMachine: false, damaged: [], standing: [], selection };
+  return {
+    items,
+    kept: [],
+    heldBack: [],
+    refusals: [],
+    otherMachine: false,
+    damaged: [],
+    standing: [],
+    notes: [],
+    selection,
+  };
 }
 
 const data: PlanItem = { group: 'data', action: 'remove', what: '/var/lib/etcd/member', why: 'etcd data' };
