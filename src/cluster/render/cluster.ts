@@ -60,8 +60,19 @@ function cluster(config: ClusterConfig): KubeObject {
 }
 
 function bkeCluster(config: ClusterConfig, registryCa: string | undefined): KubeObject {
-  const { name, namespace, controlPlaneEndpoint, loadBalancer, network, management, ntp, addons, registry } = config;
-  const spec: BKEClusterSpec = {
+  const { name, namespace } = config;
+  return {
+    apiVersion: infrastructureVersion,
+    kind: 'BKECluster',
+    metadata: { name, namespace, labels: { [coreLabels.cluster]: name } },
+    spec: bkeClusterSpec(config, registryCa),
+  };
+}
+
+/** @param registryCa PEM */
+export function bkeClusterSpec(config: ClusterConfig, registryCa?: string): BKEClusterSpec {
+  const { controlPlaneEndpoint, loadBalancer, network, management, ntp, addons, registry } = config;
+  return {
     controlPlaneEndpoint,
     ...(loadBalancer === undefined ? {} : { loadBalancer }),
     cni: network.cni,
@@ -72,12 +83,6 @@ function bkeCluster(config: ClusterConfig, registryCa: string | undefined): Kube
     ...(addons.length === 0
       ? {}
       : { addons: addons.map(({ values, ...addon }) => ({ ...addon, ...mapping('values', values) })) }),
-  };
-  return {
-    apiVersion: infrastructureVersion,
-    kind: 'BKECluster',
-    metadata: { name, namespace, labels: { [coreLabels.cluster]: name } },
-    spec,
   };
 }
 

@@ -1,4 +1,6 @@
 // The ground that a cluster stands on: its endpoint, and the host that its control plane begins on.
+import { bkeCluster as bkeClusterSchema } from '../../api/kinds/bke-cluster.ts';
+import { unsupportedIn } from '../../cluster/unsupported.ts';
 import type { KubeClient, KubeObject } from '../../kube/client.ts';
 import { fieldAt, numberAt, textAt } from '../../kube/fields.ts';
 import { type HostName, objectName, viewOf } from '../bkehost/host.ts';
@@ -6,7 +8,15 @@ import { failureReasons } from '../bkemachine/conditions.ts';
 import { bkeClusterKind, keyIn } from '../cluster-objects.ts';
 import { no, unknown, type Verdict, yes } from '../conditions.ts';
 import type { Giving } from '../host-command/give.ts';
-import { type AheadOptions, chooseFirst, poolsOf, prepareFirst, prepareOthers } from './ahead.ts';
+import {
+  type AheadOptions,
+  chooseFirst,
+  type FirstChoice,
+  type Pool,
+  poolsOf,
+  prepareFirst,
+  prepareOthers,
+} from './ahead.ts';
 import type { Around } from './around.ts';
 import { clusterAnnotations, fieldManager } from './marks.ts';
 import type { Members } from './members.ts';
@@ -59,6 +69,25 @@ export class Groundwork {
       );
       return { ...base, firstHost: yes('Prepared') };
     }
+    return this.#begin(base, { pools, first, choice, ahead });
+  }
+
+  async #begin(
+    base: Omit<Ground, 'firstHost'>,
+    {
+      pools,
+      first,
+      choice,
+      ahead,
+    }: {
+      readonly pools: readonly Pool[];
+      readonly first: Pool | undefined;
+      readonly choice: FirstChoice | undefined;
+      readonly ahead: AheadOptions;
+    },
+  ): Promise<Ground> {
+    const refused = unsupportedVerdict(base.object);
+    if (refused !== undefined) return { ...base, firstHost: refused };
     // Whoever makes the control plane is not kubeadm, or comes later.
     if (first === undefined || choice === undefined) return { ...base, firstHost: noControlPlane };
     if (choice.host === undefined) return { ...base, firstHost: choice.why, waitMs: hostPollMs };
@@ -80,7 +109,6 @@ export class Groundwork {
     cluster: KubeObject,
     { host, single }: { readonly host: KubeObject | undefined; readonly single: boolean },
   ): Promise<{ readonly object: KubeObject; readonly endpoint: Verdict }> {
-    if (textAt(object, 'spec', 'loadBalancer') === 'keepalived') return { object, endpoint: noKeepalived };
     const known = endpointIn(object);
     if (known !== undefined) return { object, endpoint: yes('EndpointKnown', known) };
     const address = endpointOf(cluster, single ? host : undefined);
@@ -118,11 +146,13 @@ const noControlPlane = no(
   'there is no KubeadmControlPlane with a version and a BKEMachineTemplate yet',
 );
 
-/** Nobody would answer at the address. */
-const noKeepalived = no(
-  'LoadBalancerUnsupported',
-  'this bke does not run keepalived yet: put a load balancer of your own in front (loadBalancer: external), or take one control plane without',
-);
+/** Add-ons that can't be had hold no cluster up: the controller of add-ons tells of them. */
+function unsupportedVerdict(object: KubeObject): Verdict | undefined {
+  const spec = bkeClusterSchema.shape.spec.safeParse(object['spec']).data;
+  const found = spec === undefined ? [] : unsupportedIn({ ...spec, addons: [] });
+  if (found.length === 0) return undefined;
+  return no('SettingUnsupported', found.map(({ field, message }) => `${field}: ${message}`).join('\n'));
+}
 
 /** host:port */
 function endpointIn(object: KubeObject): string | undefined {

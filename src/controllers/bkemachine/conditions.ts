@@ -59,5 +59,6 @@ export const failureReasons: ReadonlySet<string> = new Set([
   'ArtifactsMissing',
   'SiteUnknown',
   'FormatUnsupported',
+  'SettingUnsupported',
   'HostLost',
 ]);

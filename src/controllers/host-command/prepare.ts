@@ -2,7 +2,7 @@
 import type { BKEHostSpec } from '../../api/kinds/bke-host.ts';
 import type { Site } from '../../cluster/site.ts';
 import type { KubeObject } from '../../kube/client.ts';
-import { fieldAt, listAt, textAt } from '../../kube/fields.ts';
+import { fieldAt, listAt, numberAt, textAt } from '../../kube/fields.ts';
 import { hostPort } from '../../lib/address.ts';
 import { type Digest, isDigest } from '../../lib/digest.ts';
 import { isMapping } from '../../lib/is-mapping.ts';
@@ -69,18 +69,23 @@ interface Content {
 function stepsOf(input: PrepareInput, content: Content): CommandSteps {
   const { host, site, claim, bkeCluster } = input;
   const nodeIP = host.spec.nodeIP ?? host.spec.address;
-  const registryHost = hostPort(site.domain, site.ports.registry);
+  const { registryHost, registry } = registryOf(bkeCluster, site);
   const artifacts = kubeadmArtifacts(content);
   const { kubeadm, kubelet, kubectl } = artifacts.programs;
   return [
     checkStep(input),
-    { id: 'environment', task: 'node/environment', parameters: { nodeName: host.name, nodeIP } },
+    {
+      id: 'environment',
+      task: 'node/environment',
+      parameters: { nodeName: host.name, nodeIP, ...timeServersOf(bkeCluster) },
+    },
     {
       id: 'container-runtime',
       task: 'node/container-runtime',
       parameters: {
         artifacts: runtimeArtifacts(content, site),
         registryHost,
+        ...(registry === undefined ? {} : { registry }),
         mirrored: registriesOf(content.catalogue),
         sandboxImage: sandboxImage(content),
         settings: settingsOf(bkeCluster, 'containerd'),
@@ -103,6 +108,24 @@ function stepsOf(input: PrepareInput, content: Content): CommandSteps {
     },
     { id: 'images', task: 'node/images', parameters: { images: imagesOf(input, artifacts), registryHost } },
   ];
+}
+
+/** Where hosts take images from: the site's own registry, or the one that the cluster names. */
+function registryOf(
+  bkeCluster: KubeObject | undefined,
+  { domain, ports }: Site,
+): { registryHost: string; registry?: object } {
+  const host = textAt(bkeCluster, 'spec', 'registry', 'host');
+  if (host === undefined) return { registryHost: hostPort(domain, ports.registry) };
+  const ca = textAt(bkeCluster, 'spec', 'registry', 'ca');
+  const rewrites = fieldAt(bkeCluster, 'spec', 'registry', 'rewrites') ?? {};
+  const registryHost = hostPort(host, numberAt(bkeCluster, 'spec', 'registry', 'port') ?? ports.registry);
+  return { registryHost, registry: { ...(ca === undefined ? {} : { ca }), rewrites } };
+}
+
+function timeServersOf(bkeCluster: KubeObject | undefined): object {
+  const timeServers = listAt(bkeCluster, 'spec', 'ntp');
+  return timeServers.length === 0 ? {} : { timeServers };
 }
 
 /** Nothing is changed on a host that fails them. */

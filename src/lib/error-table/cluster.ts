@@ -169,6 +169,12 @@ export const clusterErrors = {
     explanation:
       'The login worked and bke is on the host, but `bke agent install` did not end well there. The message has its last lines. Most often the host does not reach the API server of the management cluster: check firewalls and routes. It is tried again by itself; what was done already is not done again.',
   },
+  BKE_AGENT_SILENT: {
+    exit: ExitCode.remoteHost,
+    title: 'The agent of a host is silent',
+    explanation:
+      'bke works on a host by its agent, and no heartbeat of it has come for more than 40 s: the host is off or starts anew, its network is cut, or bke-agent.service does not run there. Whatever the agent was at goes on by itself when it is back; nothing is lost. Look on the host with `journalctl -u bke-agent`, and run the same command again when it is up.',
+  },
   BKE_HOST_NOT_CLEANED: {
     exit: ExitCode.remoteHost,
     title: 'A host that leaves could not be cleaned',
@@ -205,6 +211,12 @@ export const clusterErrors = {
     title: 'A host can be logged in to with an SSH agent only',
     explanation:
       'Hosts of a cluster are brought up by the controller in the management cluster, which logs in to them itself and cannot reach the SSH agent of a person (`ssh.agent: true`). Give those hosts and bastions a private key (privateKeyFile) or a password (passwordFile): it is kept as a Secret, and with `ssh.retain: false` only until the agent of bke is up. `bke host check` works with an SSH agent.',
+  },
+  BKE_SETTING_UNSUPPORTED: {
+    exit: ExitCode.invalidInput,
+    title: 'The cluster.yaml asks for something that this bke does not do',
+    explanation:
+      'Nothing of a cluster.yaml is ignored: what this release cannot do yet (a virtual address by keepalived, charts as add-ons, a login at a registry, becoming the management cluster) is refused before anything is touched. The message has each field with what to write instead. A BKECluster that was made with kubectl shows the same in its conditions.',
   },
   BKE_DETACHED: {
     exit: ExitCode.interrupted,

@@ -1,22 +1,26 @@
-// containerd with runc, crictl and the CNI plugins on one host, pulling every image from the local registry only.
+// containerd with runc, crictl and the CNI plugins on one host, pulling every image from one registry of the site only.
 import { readAsset } from '../../lib/assets.ts';
 import { fillTemplate } from '../../lib/template.ts';
 import { lastLine } from '../../lib/text.ts';
 import type { TomlTable } from '../../lib/toml.ts';
 import type { Task, TaskScope } from '../task.ts';
 import { hasUnifiedCgroups } from './cgroups.ts';
-import { containerdConfig, containerdPaths, crictlConfig, hostsToml } from './containerd-config.ts';
+import {
+  containerdConfig,
+  containerdPaths,
+  crictlConfig,
+  hostsToml,
+  type RegistrySource,
+} from './containerd-config.ts';
 import { crictl, pullFailed, pullImage } from './images.ts';
 import { installPrograms, linkPrograms, type ProgramArtifact, programFolder, restartKey } from './programs.ts';
 
-export interface ContainerRuntimeParameters {
+export interface ContainerRuntimeParameters extends Omit<RegistrySource, 'ca'> {
   readonly containerd: ProgramArtifact;
   readonly runc: ProgramArtifact;
   readonly crictl: ProgramArtifact;
   readonly cniPlugins: ProgramArtifact;
-  /** domain:port */
-  readonly registryHost: string;
-  /** Public registries whose images the local one has. */
+  /** Public registries whose images that one has. */
   readonly mirrored: readonly string[];
   /** Public name of the pause image. */
   readonly sandboxImage: string;
@@ -24,10 +28,7 @@ export interface ContainerRuntimeParameters {
   readonly settings: TomlTable;
 }
 
-export interface RegistryCa {
-  /** PEM of the CA that signed the registry's certificate. */
-  readonly ca: string;
-}
+export type RegistryCa = Pick<RegistrySource, 'ca'>;
 
 const unitName = 'containerd.service';
 
@@ -90,12 +91,12 @@ async function writeConfiguration(
   parameters: ContainerRuntimeParameters & RegistryCa,
   runc: string,
 ): Promise<string> {
-  const { registryHost, ca, mirrored } = parameters;
+  const { registryHost, ca, mirrored, rewrites = {} } = parameters;
   const file = (path: string, text: string): Promise<boolean> =>
     scope.apply({ kind: 'file', path, mode: 0o644, content: { text } });
-  await file(containerdPaths.ca, ca);
-  for (const name of [...mirrored, registryHost]) {
-    await file(`${containerdPaths.certsDir}/${name}/hosts.toml`, hostsToml(name, registryHost));
+  if (ca !== undefined) await file(containerdPaths.ca, ca);
+  for (const name of new Set([...mirrored, ...Object.keys(rewrites), registryHost])) {
+    await file(`${containerdPaths.certsDir}/${name}/hosts.toml`, hostsToml(name, parameters));
   }
   await file(containerdPaths.crictl, crictlConfig());
   const config = containerdConfig({

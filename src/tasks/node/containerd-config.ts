@@ -6,7 +6,7 @@ import { mergeToml, type TomlTable, toToml } from '../../lib/toml.ts';
 export const containerdPaths = {
   config: '/etc/containerd/config.toml',
   certsDir: '/etc/containerd/certs.d',
-  /** The CA of the local registry; named by every hosts.toml. */
+  /** The CA of the registry that images come from; named by every hosts.toml. */
   ca: '/etc/containerd/site-ca.crt',
   root: '/var/lib/containerd',
   state: '/run/containerd',
@@ -56,18 +56,27 @@ export function containerdConfig(options: ContainerdOptions): string {
   return `${ownHead}${toToml(mergeToml(base, options.settings))}`;
 }
 
+export interface RegistrySource {
+  /** domain:port of the registry that all images come from. */
+  readonly registryHost: string;
+  /** PEM of the CA that signed its certificate; undefined: one that the host trusts. */
+  readonly ca?: string | undefined;
+  /** Public registry -> path in this one, where that is not the one that a load of a bundle gives it. */
+  readonly rewrites?: Readonly<Record<string, string>>;
+}
+
 /**
- * hosts.toml of one registry whose images the local registry has. `server` itself is the local registry: with a `[host]` entry only,
+ * hosts.toml of one registry whose images the site's registry has. `server` itself is the site's registry: with a `[host]` entry only,
  * containerd would fall back to the internet.
  * @param registry as image names have it, e.g. registry.k8s.io
- * @param local domain:port of the local registry
  */
-export function hostsToml(registry: string, local: string): string {
-  const path = registry === local ? '/v2' : `/v2/${localFolder(registry)}`;
+export function hostsToml(registry: string, { registryHost, ca, rewrites = {} }: RegistrySource): string {
+  const folder = rewrites[registry]?.replace(/\/+$/, '') ?? localFolder(registry);
+  const path = registry === registryHost ? '/v2' : `/v2/${folder}`;
   const table = {
-    server: `https://${local}${path}`,
+    server: `https://${registryHost}${path}`,
     capabilities: ['pull', 'resolve'],
-    ca: containerdPaths.ca,
+    ...(ca === undefined ? {} : { ca: containerdPaths.ca }),
     override_path: true,
   };
   return `${ownHead}${toToml(table)}`;

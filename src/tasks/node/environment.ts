@@ -1,10 +1,13 @@
-// What Kubernetes needs of a host's kernel and hosts file, before any of its programs.
+// What Kubernetes needs of a host's kernel, hosts file and clock, before any of its programs.
 import type { Task, TaskScope } from '../task.ts';
+import { setTimeServers } from './time-servers.ts';
 
 export interface EnvironmentParameters {
   /** Name of the node. */
   readonly nodeName: string;
   readonly nodeIP: string;
+  /** Absent: the clock is left to what keeps it. */
+  readonly timeServers?: readonly string[];
 }
 
 /** overlay: containers' file systems. br_netfilter: rules for what crosses a bridge of pods. nf_conntrack: what kube-proxy sets limits of. */
@@ -26,6 +29,7 @@ export const environmentTask: Task<EnvironmentParameters> = {
     await loadModules(scope);
     await setKernelValues(scope);
     await nameNode(scope, parameters);
+    if (parameters.timeServers !== undefined) await setTimeServers(scope, parameters.timeServers);
   },
 };
 
@@ -43,7 +47,10 @@ async function setKernelValues(scope: TaskScope): Promise<void> {
 }
 
 /** kubeadm looks the name up, and waits ten seconds for a name server where it finds nothing. What the host has for it already stays. */
-export async function nameNode(scope: TaskScope, { nodeName, nodeIP }: EnvironmentParameters): Promise<void> {
+export async function nameNode(
+  scope: TaskScope,
+  { nodeName, nodeIP }: Pick<EnvironmentParameters, 'nodeName' | 'nodeIP'>,
+): Promise<void> {
   const hosts = (await scope.host.files.read('/etc/hosts'))?.toString('latin1') ?? '';
   const others = hosts.split('\n').filter((line) => !line.includes('# bke: '));
   const named = others.some((line) => {

@@ -20,7 +20,7 @@ export interface HostNeeds {
   readonly tools: readonly string[];
   /** Directories that services running as their own user must be able to reach. */
   readonly reachable: readonly string[];
-  /** A time service is set up as well. */
+  /** Time servers are set, for which it takes a time service that bke can set them of. */
   readonly setsTime?: boolean;
   /** containerd will be installed: another one must not be there. */
   readonly runtime: boolean;

@@ -105,15 +105,20 @@ function medianOf(values: readonly number[]): number {
 export const timeServiceCheck: Check = {
   name: 'time-service',
   title: 'Something keeps the clock right',
-  appliesTo: ({ kubernetes, setsTime }) => kubernetes !== undefined && setsTime !== true,
+  appliesTo: ({ kubernetes }) => kubernetes !== undefined,
   // The clock of a container is that of the machine it runs on.
-  inspect: ({ machine: { container, timeServices, clockSynchronized } }) =>
-    container || timeServices.length > 0 || clockSynchronized === true
-      ? []
-      : [
-          warning(
-            'no time service runs: the clock will drift',
-            'Start chrony or systemd-timesyncd with a time server of your site, or name one in spec.ntp.',
-          ),
-        ],
+  inspect: ({ machine: { container, timeServices, clockSynchronized }, needs: { setsTime } }) => {
+    if (setsTime === true) return settable.some((name) => timeServices.includes(name)) ? [] : [nothingToSet];
+    if (container || timeServices.length > 0 || clockSynchronized === true) return [];
+    const hint = 'Start chrony or systemd-timesyncd with a time server of your site.';
+    return [warning('no time service runs: the clock will drift', hint)];
+  },
 };
+
+/** Those that bke gives time servers to. */
+const settable = ['systemd-timesyncd', 'chronyd', 'chrony'];
+
+const nothingToSet = error(
+  'time servers are given, and neither chrony nor systemd-timesyncd runs, which they are for',
+  'Install and start one of them, or leave spec.ntp out.',
+);

@@ -29,7 +29,7 @@ export function clusterHostNeeds(config: ClusterConfig, { name, nodeIP, roles }:
     space: nodeSpaceOf(controlPlane),
     tools: neededTools(true),
     reachable: [],
-    setsTime: config.ntp !== undefined,
+    setsTime: (config.ntp ?? []).length > 0,
     runtime: true,
     kubernetes: {
       kind: 'kubeadm',

@@ -15,9 +15,14 @@ const labels = z.record(z.string(), z.string());
 /** A download of everything may take as long again as the task itself. */
 const downloadMs = 30 * 60_000;
 
-const environmentParameters = z.strictObject({ nodeName: text, nodeIP: text });
-
-export const environmentStep = plainStep(environmentTask, environmentParameters);
+export const environmentStep = stepKind({
+  parameters: z.strictObject({ nodeName: text, nodeIP: text, timeServers: z.array(text).max(16).optional() }),
+  changes: true,
+  title: (given) => environmentTask.title({ ...given, timeServers: [] }),
+  timeoutMs: () => environmentTask.timeoutMs,
+  run: ({ scope }, { timeServers, ...given }) =>
+    environmentTask.run(scope, { ...given, ...(timeServers === undefined ? {} : { timeServers }) }),
+});
 export const imagesStep = plainStep(imagesTask, z.strictObject({ images: z.array(text).max(256), registryHost: text }));
 
 function plainStep<Parameters extends object>(task: Task<Parameters, object>, parameters: z.ZodType<Parameters>) {
@@ -39,6 +44,10 @@ export const containerRuntimeStep = stepKind({
       cniPlugins: stepArtifact,
     }),
     registryHost: text,
+    /** Of a registry that is not the site's own. */
+    registry: z
+      .strictObject({ ca: z.string().max(65_536).optional(), rewrites: z.record(z.string(), text) })
+      .optional(),
     mirrored: z.array(text).max(256),
     sandboxImage: text,
     settings: nodeSettingsFile.shape.containerd.unwrap(),
@@ -46,9 +55,10 @@ export const containerRuntimeStep = stepKind({
   changes: true,
   title: ({ artifacts }) => `containerd ${artifacts.containerd.version}`,
   timeoutMs: () => containerRuntimeTask.timeoutMs + downloadMs,
-  run: async (context, { artifacts, ...parameters }) => {
+  run: async (context, { artifacts, registry, ...parameters }) => {
     const programs = await bringArtifacts(context, artifacts);
-    await containerRuntimeTask.run(context.scope, { ...parameters, ...programs, ca: context.settings.site.ca });
+    const source = registry ?? { ca: context.settings.site.ca, rewrites: {} };
+    await containerRuntimeTask.run(context.scope, { ...parameters, ...programs, ...source });
   },
 });
 

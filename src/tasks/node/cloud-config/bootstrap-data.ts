@@ -5,6 +5,7 @@ import { BkeError } from '../../../lib/errors.ts';
 import type { Redactor } from '../../../lib/redact.ts';
 import type { Task, TaskScope } from '../../task.ts';
 import { nameNode } from '../environment.ts';
+import { setTimeServers } from '../time-servers.ts';
 import { clearAttempt, requireNoKubernetes } from './clean-up.ts';
 import { type AskKubelet, askKubelet, startKubelet, waitForNode } from './health.ts';
 import { type NodeTaints, withKubeProxy, withTaints } from './kubeadm-files.ts';
@@ -14,7 +15,6 @@ import { runScript, type ScriptEnd } from './run-script.ts';
 import { shellScript } from './script.ts';
 import { redactorOf } from './secrets.ts';
 import { bootstrapPaths, hasSentinel, makeFolders, readState, writeState } from './state.ts';
-import { setTimeServers } from './time-servers.ts';
 import { makeUsers } from './users.ts';
 import { writeFiles } from './write-files.ts';
 

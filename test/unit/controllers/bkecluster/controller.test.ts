@@ -157,7 +157,7 @@ describe('a cluster that comes', () => {
     await reconcile();
     await endCommand(management, 'cp0', 'Done');
     await reconcile();
-    expect(conditionOf(await bkeCluster(), 'Ready')?.reason).toBe('LoadBalancerUnsupported');
+    expect(conditionOf(await bkeCluster(), 'Ready')?.reason).toBe('SettingUnsupported');
   });
 
   it('has no command written to a host that a machine has claimed meanwhile', async () => {

@@ -128,6 +128,16 @@ describe('checks before anything is changed', () => {
     expect(forCluster({ cpus: 1, memoryBytes: 1e9 }, { controlPlane: false, nodeIP: '10.0.0.5' })).toEqual([]);
   });
 
+  it('find a host without a service that time servers could be set of', () => {
+    const check = (change: Partial<Machine>): string[] =>
+      inspectHost({
+        machine: { ...fit, networks: [], ...change },
+        needs: { ...needs, setsTime: true, kubernetes: kubernetes({}) },
+      }).map(({ check: name, severity }) => `${name} ${severity}`);
+    expect(check({ timeServices: ['ntpd'], clockSynchronized: true })).toEqual(['time-service error']);
+    expect(check({ timeServices: ['chronyd'] })).toEqual([]);
+  });
+
   it.each<[string, Partial<Machine>, Partial<KubernetesNeeds>, RegExp]>([
     ['few processors', { cpus: 1 }, {}, /^cpu error: this host has 1 processor/],
     ['few processors for K3s', { cpus: 1 }, { kind: 'k3s' }, /^cpu warning/],

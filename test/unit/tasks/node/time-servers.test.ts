@@ -1,9 +1,9 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { chronyConfig, setTimeServers } from '../../../../../src/tasks/node/cloud-config/time-servers.ts';
-import { undoAll } from '../../../../fakes/ledger.ts';
-import { type TaskHost, taskHost } from '../../../../fakes/task-host.ts';
+import { chronyConfig, setTimeServers } from '../../../../src/tasks/node/time-servers.ts';
+import { undoAll } from '../../../fakes/ledger.ts';
+import { type TaskHost, taskHost } from '../../../fakes/task-host.ts';
 
 let machine: TaskHost;
 const text = (path: string): Promise<string> => readFile(join(machine.root, path), 'utf8');
@@ -25,7 +25,7 @@ beforeEach(async () => {
 });
 afterEach(() => machine.remove());
 
-describe('time servers of bootstrap data', () => {
+describe('time servers of a host', () => {
   it('go to chrony where it runs, which reads them at once and gives them back', async () => {
     await service('chronyd.service');
     await put('/etc/chrony.conf', 'pool 2.example.org iburst\ndriftfile /var/lib/chrony/drift\n');

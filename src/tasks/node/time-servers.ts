@@ -1,8 +1,8 @@
-// `ntp`: the time servers of the site, for the time service that the host has.
-import { isUp, readUnit } from '../../../host/systemd.ts';
-import type { Host } from '../../../host/host.ts';
-import { BkeError } from '../../../lib/errors.ts';
-import type { TaskScope } from '../../task.ts';
+// The time servers of the site, for the time service that the host has.
+import { isUp, readUnit } from '../../host/systemd.ts';
+import type { Host } from '../../host/host.ts';
+import { BkeError } from '../../lib/errors.ts';
+import type { TaskScope } from '../task.ts';
 
 const timesyncd = 'systemd-timesyncd.service';
 /** Its name on Debian, and elsewhere. */
@@ -17,7 +17,7 @@ export async function setTimeServers(scope: TaskScope, servers: readonly string[
   if (!(await runs(timesyncd))) {
     throw new BkeError('BKE_TIME_SERVICE_MISSING', 'ntp: neither chrony nor systemd-timesyncd runs on this host', {
       host: scope.host.name,
-      hint: 'Install and start one of them, or leave ntp out of the KubeadmConfig.',
+      hint: 'Install and start one of them, or leave ntp out.',
     });
   }
   const text = `# Written by bke.\n[Time]\nNTP=${servers.join(' ')}\n`;
