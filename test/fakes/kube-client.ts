@@ -25,8 +25,16 @@ function isPlain(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** Told apart by their types, as the definitions of bke's kinds say. */
+function isConditions(value: unknown): value is Record<string, unknown>[] {
+  return Array.isArray(value) && value.every((item) => isPlain(item) && 'lastTransitionTime' in item);
+}
+
 /** Fields that are not named stay. */
 function merged(now: unknown, wanted: unknown): unknown {
+  if (isConditions(now) && isConditions(wanted)) {
+    return [...now.filter(({ type }) => wanted.every((other) => other['type'] !== type)), ...wanted];
+  }
   if (!isPlain(now) || !isPlain(wanted)) return wanted;
   return {
     ...now,

@@ -2,13 +2,14 @@
 import type { KubeClient, KubeObject } from '../../kube/client.ts';
 import { listAt, textAt } from '../../kube/fields.ts';
 import { isClusterPaused } from '../bkehost/around.ts';
-import { type HostName, isPaused, nameOf, objectName } from '../bkehost/host.ts';
+import { type HostName, nameOf, objectName } from '../bkehost/host.ts';
 import { bkeClusterKind, clusterNameOf, isInitialized, keyIn } from '../cluster-objects.ts';
 import { no, unknown, type Verdict, yes } from '../conditions.ts';
 import type { Controller, ControllerContext, ReconcileResult, ReconcileScope } from '../controller.ts';
 import type { Giving } from '../host-command/give.ts';
 import { Retries } from '../host-command/retries.ts';
 import type { Informers } from '../informers.ts';
+import { isHeld } from '../paused.ts';
 import { WorkloadClients, type Workloads } from '../workload.ts';
 import { Around } from './around.ts';
 import { type Ground, groundTrouble, Groundwork, readyOf } from './ground.ts';
@@ -77,7 +78,9 @@ class ClusterReconciler {
     }
     const cluster = this.#around.clusterOf(object);
     // Before all else, deletion too: a move must not look like one.
-    if (isPaused(object) || (cluster !== undefined && isClusterPaused(cluster))) return {};
+    const clusterPaused = cluster !== undefined && isClusterPaused(cluster);
+    const { client, context } = this.#parts;
+    if (await isHeld(object, { client, now: context.now, clusterPaused })) return {};
     if (object.metadata.deletionTimestamp !== undefined) return this.#leave(object, cluster, scope);
     // Until a Cluster has it, nobody has said what it is to be.
     return cluster === undefined ? {} : this.#keep({ object, cluster, scope });

@@ -65,3 +65,8 @@ export function isPaused({ metadata }: KubeObject): boolean {
   const found = metadata.annotations ?? {};
   return found[annotations.paused] !== undefined || found[annotations.moving] !== undefined;
 }
+
+/** clusterctl deletes it here, because it has made it in another cluster. */
+export function isMoving({ metadata }: KubeObject): boolean {
+  return metadata.annotations?.[annotations.moving] !== undefined;
+}

@@ -8,6 +8,7 @@ import type { Controller, ControllerContext, ReconcileResult, ReconcileScope } f
 import type { Giving } from '../host-command/give.ts';
 import { Retries } from '../host-command/retries.ts';
 import type { Informers } from '../informers.ts';
+import { isHeld } from '../paused.ts';
 import { Around, consumerOf } from './around.ts';
 import { chooseHost } from './choose.ts';
 import { claimHost, releaseHost } from './claim.ts';
@@ -71,7 +72,8 @@ class MachineReconciler {
     const object = await this.#client.get(keyIn(name.namespace, bkeMachineKind, name.name));
     if (object === undefined) return this.#afterGone(name);
     // Before all else, deletion too: a move must not look like one.
-    if (isPaused(object) || this.#around.isPaused(object)) return {};
+    const { now } = this.#context;
+    if (await isHeld(object, { client: this.#client, now, clusterPaused: this.#around.isPaused(object) })) return {};
     const view = machineViewOf(object);
     return view.deleting ? this.#leave(view, scope) : this.#keep(view, scope);
   }

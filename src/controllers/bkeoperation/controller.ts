@@ -6,6 +6,7 @@ import { keyOf, textAt } from '../../kube/fields.ts';
 import { kubeStatus } from '../../kube/status-error.ts';
 import { BkeError, toErrorReport } from '../../lib/errors.ts';
 import type { Controller, ControllerContext, ReconcileResult } from '../controller.ts';
+import { isPaused as isHeldByOthers } from '../bkehost/host.ts';
 import type { Informers, ObjectView } from '../informers.ts';
 import { commandSteps } from './causes.ts';
 import { createChains, createFrame } from './create.ts';
@@ -82,6 +83,8 @@ class OperationReconciler {
   async reconcile(cluster: ClusterName): Promise<ReconcileResult> {
     const operations = operationsOf(cluster, this.#items('operation'));
     const world = worldOf(cluster, (kind) => this.#items(kind));
+    // A move must not look like a deletion; and what somebody else has stopped is not begun.
+    if (world.cluster !== undefined && isHeldByOthers(world.cluster)) return {};
     const opens = opensIn(world, operations, this.#now());
     if (opens !== undefined && opens > 0) return { requeueAfterMs: opens };
     if (opens !== undefined) await this.#open(cluster, world);

@@ -7,7 +7,15 @@ import { BkeError } from '../../../src/lib/errors.ts';
 import { FakeCluster } from '../../fakes/kube-client.ts';
 
 const lost = new BkeError('BKE_KUBE_CONFLICT', 'the lease was lost');
-const target = { name: 'w1', address: '10.0.0.21', port: 22, user: 'root', auth: {}, hostKeys: [] };
+const target = {
+  name: 'w1',
+  address: '10.0.0.21',
+  port: 22,
+  user: 'root',
+  auth: {},
+  hostKeys: [],
+  knownHostsFiles: [],
+};
 
 it('is shut until a lease is followed, and again after it', () => {
   const fence = new LeadFence();

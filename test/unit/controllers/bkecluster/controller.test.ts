@@ -206,12 +206,6 @@ describe('a cluster that comes', () => {
     await reconcile();
     expect(fieldAt(await bkeCluster(), 'status', 'initialization', 'provisioned')).toBe(true);
   });
-
-  it('is left alone while it is paused', async () => {
-    management.put(clusterObject({ spec: { paused: true, infrastructureRef: { kind: 'BKECluster', name: 'prod' } } }));
-    await reconcile();
-    expect(management.writes).toEqual([]);
-  });
 });
 
 describe('a cluster that goes', () => {

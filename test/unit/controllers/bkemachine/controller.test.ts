@@ -240,21 +240,6 @@ describe('a machine that comes', () => {
       message: 'no host is free:\nw1: not proven to be clean',
     });
   });
-
-  it('is left alone while its cluster is paused or on its way elsewhere', async () => {
-    cluster.put(clusterObject({ status: provisioned, spec: { paused: true } }));
-    await reconcile();
-    cluster.put(clusterObject({ status: provisioned }));
-    await cluster.patch(machineKey, {
-      metadata: {
-        annotations: { 'clusterctl.cluster.x-k8s.io/delete-for-move': '' },
-        deletionTimestamp: '2026-11-30T10:00:00Z',
-      },
-    });
-    await reconcile();
-    expect(cluster.writes.filter((write) => !write.endsWith('BKEMachine bke m1'))).toEqual([]);
-    expect(applied).toEqual([]);
-  });
 });
 
 describe('a machine that goes', () => {
