@@ -1,65 +1,216 @@
-// `npm run demo`: what bke does today, on a real host made on this machine, with every command it runs shown. `npm run demo -- down` removes it.
+// `npm run demo`: the main job of bke on four real hosts made on this machine, with every command it runs shown. `npm run demo -- down` removes them.
+import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import chalk from 'chalk';
-import { execa } from 'execa';
+import { execa, type Options } from 'execa';
+import { currentBed } from '../test/testbed/hosts/bed.ts';
 import { initOptions } from '../test/testbed/prepare.ts';
 
 const root = join(import.meta.dirname, '..');
-const local = { preferLocal: true, cwd: root, stdio: 'inherit' } as const;
-const host = 'demo-boot';
+const boot = 'demo-boot';
+const nodes = ['demo-cp1', 'demo-w1', 'demo-w2'] as const;
+const hosts = [boot, ...nodes];
+/** What the hosts were before bke came, for `reset`. */
+const scans = join(currentBed().folder, 'demo-scans');
 
-const usage = `Usage: npm run demo            shows bke on a real host made on this machine, named ${host}
-       npm run demo -- down    removes that host
+const usage = `Usage: npm run demo             makes four real hosts on this machine, and a Kubernetes cluster of three of them with bke
+       npm run demo -- reset    has bke give the hosts back, and compares each with what it was before
+       npm run demo -- down     removes the hosts
 `;
 
+const goOn = `
+  npm run testbed -- ssh ${boot}     a shell on the bootstrap node; there:
+    bke status                          its services, and the cluster that makes clusters
+    bke cluster list                    and: bke cluster describe demo, bke cluster logs demo, bke host list
+    kubectl --kubeconfig demo.kubeconfig get pods -A -o wide
+  npm run testbed -- ssh demo-w1        a shell on a node: crictl ps, journalctl -u bke-agent
+  npm run demo -- reset                 the way back: bke reset on all four, and what differs from before (nothing)
+  npm run demo -- down                  removes the hosts; npm run demo makes new ones
+`;
+
+/** A command of the demo that ended with another exit code than 0. */
+class StepFailed extends Error {
+  readonly exitCode: number;
+  constructor(command: string, exitCode: number) {
+    super(`exit code ${exitCode}: ${command}`);
+    this.exitCode = exitCode;
+  }
+}
+
+interface Step {
+  readonly title: string;
+  run(): Promise<void>;
+}
+
+const makeCluster: readonly Step[] = [
+  {
+    title: 'bke, built: one program for a host to run',
+    run: () => local('npm run build', ['node', 'scripts/build-binary.ts', 'amd64']),
+  },
+  {
+    title:
+      'A bundle, built and signed: Kubernetes, container runtime, registry, Cluster API. The first time: 25 minutes',
+    run: () => testbed(['release', 'full']),
+  },
+  {
+    title: 'Four hosts with systemd and sshd, without any route to the internet',
+    run: async () => {
+      await testbed(['down', ...hosts]);
+      await testbed(['up', ...hosts]);
+    },
+  },
+  {
+    title: 'What a person brings to the bootstrap node: bke, the bundle and its key, a login, a cluster.yaml',
+    run: async () => {
+      await testbed(['prepare', '--full', boot]);
+      await testbed(['site', boot, ...nodes]);
+      await scanBefore();
+      await on(boot, 'cat cluster.yaml');
+      say('The settings in it are limits of this machine: control groups v1, and hosts that are containers.');
+    },
+  },
+  {
+    title: 'The bootstrap node: local services, then a small cluster with Cluster API. One to three minutes',
+    run: async () => {
+      await on(boot, `bke init ${initOptions.full.replaceAll('/root/', '')} --yes`);
+      await on(boot, 'bke status');
+    },
+  },
+  { title: 'Whether these hosts can carry the cluster', run: () => on(boot, 'bke host check -f cluster.yaml') },
+  {
+    title: 'The cluster: one command. One to three minutes',
+    run: async () => {
+      await on(boot, 'bke cluster create -f cluster.yaml --yes');
+      await on(boot, 'bke cluster describe demo');
+    },
+  },
+  {
+    title: 'It is an ordinary Kubernetes',
+    run: async () => {
+      await on(boot, 'bke cluster kubeconfig demo --to demo.kubeconfig --overwrite');
+      await kubectl('get nodes -o wide');
+      say('A pod whose image is named as in public; it comes from the registry on the bootstrap node.');
+      await kubectl('run hello --image docker.io/library/bke-probe:v1');
+      await kubectl('wait --for=condition=Ready pod/hello --timeout=3m');
+      await kubectl('get pod hello -o wide');
+    },
+  },
+];
+
+const giveBack: readonly Step[] = hosts.map((host) => ({
+  title: `${host} as it was`,
+  run: async () => {
+    if (host === boot) await on(host, 'bke reset --all --mount --dry-run');
+    await on(host, 'bke reset --all --mount --yes');
+    // What kubectl and you wrote here is yours: reset leaves it.
+    if (host === boot) await on(host, 'rm -rf .kube demo.kubeconfig');
+    await testbed(['scan', host, scanFile(host)]);
+  },
+}));
+
 const words = process.argv.slice(2);
-if (words.length === 0) await demo();
-else if (words.length === 1 && words[0] === 'down') await testbed(['down', host]);
-else {
-  const asked = words.length === 1 && ['help', '--help', '-h'].includes(words[0] ?? '');
+const [word = 'up'] = words;
+const wanted = words.length > 1 ? undefined : { up: demo, reset, down }[word];
+if (wanted === undefined) {
+  const asked = ['help', '--help', '-h'].includes(word);
   (asked ? process.stdout : process.stderr).write(usage);
   process.exitCode = asked ? 0 : 2;
+} else {
+  await wanted();
 }
 
 async function demo(): Promise<void> {
-  say('Building bke.');
-  await execa('node', ['scripts/build-binary.ts', 'amd64'], local);
-  say(
-    'A bundle with a container runtime, an image registry and two images, signed. The first time builds them: about 15 minutes on two cores.',
-  );
-  await testbed(['release', 'small']);
+  if (process.getuid?.() !== 0) {
+    console.error('The demo needs root: it makes hosts with mounts, a network and control groups.');
+    process.exitCode = 1;
+    return;
+  }
+  await inOrder(makeCluster, goOn);
+}
 
-  say('A real host with systemd and sshd, without any route to the internet. The bundle and bke are copied to it.');
-  await testbed(['down', host]);
-  await testbed(['up', host]);
-  await testbed(['prepare', host]);
+async function reset(): Promise<void> {
+  await inOrder(giveBack, `\n  npm run demo -- down    removes the hosts\n`);
+}
 
-  await on('bke bundle inspect /root/bundle.tar --trust-key /root/bundle.pub');
-  say(
-    'What init would do. The host runs on the kernel of this machine: a warning of control groups v1 is about this machine.',
-  );
-  await on(`bke init ${initOptions.small} --dry-run`);
-  await on(`bke init ${initOptions.small} --yes`);
-  await on('bke status');
-  say('The host pulls an image by its public name; it comes from the registry that bke has just started.');
-  await on('crictl pull docker.io/library/bke-probe:v1 && crictl images');
-  say('And back: the plan, then the way back, then nothing is left but the binary.');
-  await on('bke reset --all --mount --dry-run');
-  await on('bke reset --all --mount --yes');
-  await on('bke status; ls -d /var/lib/bke /etc/containerd /usr/local/libexec/bke');
-  say(`Done. The host is still there: npm run testbed -- ssh ${host}. It goes with: npm run demo -- down`);
+async function down(): Promise<void> {
+  await testbed(['down', ...hosts]);
+  await rm(scans, { recursive: true, force: true });
+}
+
+/** Runs the steps; the first that fails ends the demo, with its exit code. */
+async function inOrder(steps: readonly Step[], end: string): Promise<void> {
+  const times: string[] = [];
+  for (const [index, step] of steps.entries()) {
+    const name = `Step ${index + 1} of ${steps.length}`;
+    say(`${name}. ${step.title}.`);
+    const began = performance.now();
+    try {
+      await step.run();
+    } catch (error) {
+      if (!(error instanceof StepFailed)) throw error;
+      fail(name, error);
+      return;
+    }
+    times.push(`${String(Math.round((performance.now() - began) / 1000)).padStart(6)} s  ${step.title}`);
+  }
+  say('Done.');
+  console.log(`${times.join('\n')}\n${end}`);
+}
+
+function fail(name: string, { message, exitCode }: StepFailed): void {
+  console.error(`\n${chalk.red.bold(`${name} failed`)}, ${message}`);
+  console.error(`  What it said is above. What was made is still there: npm run testbed -- list, npm run testbed -- ssh ${boot}
+  From the beginning: npm run demo. To remove them: npm run demo -- down`);
+  process.exitCode = exitCode;
+}
+
+async function scanBefore(): Promise<void> {
+  await mkdir(scans, { recursive: true, mode: 0o755 });
+  for (const host of hosts) {
+    const args = ['scan', host];
+    const command = `npm run -s testbed -- ${args.join(' ')} > ${scanFile(host)}`;
+    show('$', command);
+    await run(command, ['node', 'test/testbed/cli.ts', ...args], {
+      stdio: ['inherit', { file: scanFile(host) }, 'inherit'],
+    });
+  }
+}
+
+function scanFile(host: string): string {
+  return join(scans, `${host}.json`);
 }
 
 function say(text: string): void {
   console.log(`\n${chalk.bold(text)}`);
 }
 
-/** Shows a command and runs it on the host, on this terminal. */
-async function on(command: string): Promise<void> {
-  console.log(`\n${chalk.cyan(`${host}#`)} ${command}`);
-  await execa('node', ['test/testbed/cli.ts', 'ssh', host, command], { ...local, reject: false });
+function show(prompt: string, command: string): void {
+  console.log(`\n${chalk.cyan(prompt)} ${command}`);
+}
+
+/** Shows a command and runs it on a host, on this terminal, in root's home. */
+async function on(host: string, command: string): Promise<void> {
+  show(`${host}#`, command);
+  await run(command, ['node', 'test/testbed/cli.ts', 'ssh', host, command]);
+}
+
+async function kubectl(args: string): Promise<void> {
+  await on(boot, `kubectl --kubeconfig demo.kubeconfig ${args}`);
 }
 
 async function testbed(args: readonly string[]): Promise<void> {
-  await execa('node', ['test/testbed/cli.ts', ...args], local);
+  await local(`npm run testbed -- ${args.join(' ')}`, ['node', 'test/testbed/cli.ts', ...args]);
+}
+
+async function local(shown: string, argv: readonly string[]): Promise<void> {
+  show('$', shown);
+  await run(shown, argv);
+}
+
+/** @throws StepFailed */
+async function run(shown: string, [program = '', ...args]: readonly string[], options: Options = {}): Promise<void> {
+  const place = { preferLocal: true, cwd: root, stdio: 'inherit', reject: false } as const;
+  const { exitCode, signal } = await execa(program, args, { ...place, ...options });
+  if (exitCode === 0) return;
+  throw new StepFailed(shown, exitCode ?? (signal === 'SIGINT' ? 130 : 1));
 }

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { buildAll } from './builds/build.ts';
 import { type Versions, defaultVersions } from './builds/component.ts';
+import { clusterFile } from './cluster-file.ts';
 import { baseRoot } from './hosts/base.ts';
 import { currentBed } from './hosts/bed.ts';
 import { ownKey } from './hosts/keys.ts';
@@ -14,7 +15,7 @@ import { ownImage } from './images/bke.ts';
 import { allImages } from './images/table.ts';
 import { say } from './log.ts';
 import { ensurePackages } from './packages.ts';
-import { initOptions, prepareHosts } from './prepare.ts';
+import { initOptions, prepareHosts, prepareSite } from './prepare.ts';
 import { makeRelease } from './release/bundle.ts';
 import { TestbedError } from './run.ts';
 import { scanMachine } from './scan.ts';
@@ -28,6 +29,7 @@ const usage = `Usage: npm run testbed -- COMMAND
   up N | NAME...         boot fresh hosts (h1 to hN, or these names); they stay until down
   list                   hosts with address and state
   prepare [--full] NAME...  put the built bke, the small or the full bundle, its key and a bootstrap.yaml on hosts
+  site BOOT CP1 NAME...  lets BOOT log in to these hosts, and puts a cluster.yaml of them on it: the first is the control plane
   ssh NAME [COMMAND]     a shell on a host, or one command
   poweroff NAME...       orderly power off
   kill NAME...           power loss
@@ -78,6 +80,18 @@ const commands: Record<string, Command> = {
     for (const host of hosts) say(`on ${host.name}: bke init ${initOptions[size]}`);
     return 0;
   },
+  site: async ([bootName, ...names]) => {
+    const boot = await findHost(bootName);
+    const hosts = await Promise.all(names.map(findHost));
+    await prepareSite(boot, hosts);
+    const [first, ...workers] = hosts;
+    if (first === undefined) throw new TestbedError('say which hosts the cluster is made of');
+    await boot.output('cat > /root/cluster.yaml', {
+      input: clusterFile({ name: 'demo', controlPlane: [first], workers }),
+    });
+    say(`on ${boot.name}: bke cluster create -f /root/cluster.yaml`);
+    return 0;
+  },
   ssh: async ([name, ...command]) => {
     const host = await findHost(name);
     const [program = '', ...flags] = sshCommand({ address: host.address, privateKeyFile: await ownKey(currentBed()) });
@@ -97,6 +111,7 @@ const commands: Record<string, Command> = {
     }
     const changes = diffScans(parseScan(await readFile(earlier, 'utf8')), scan);
     for (const change of changes) print(`${change}\n`);
+    if (changes.length === 0) say('no difference');
     return changes.length === 0 ? 0 : 1;
   },
   down: async (names) => {
