@@ -1,8 +1,10 @@
 // Settings of `bke init`: from options, bootstrap.yaml, the last init and defaults, in this order; checked all at once.
 import { isIP } from 'node:net';
 import { z } from 'zod';
+import { contains, parseCidr } from '../lib/cidr.ts';
 import { isDnsName } from '../lib/dns-name.ts';
 import { truncate } from '../lib/text.ts';
+import { apiVersionField } from './api-version.ts';
 import { dataDirProblem } from './directories.ts';
 import { type ClusterNetworks, networkProblems } from './networks.ts';
 import { type NodeSettings, nodeSettingsFile, noNodeSettings } from './node-settings.ts';
@@ -64,7 +66,7 @@ const port = z.int('must be a whole number').min(1, 'must be 1 to 65535').max(65
 
 /** bootstrap.yaml (docs/guide/local-services.md), as far as this bke uses it. */
 export const bootstrapFile = z.strictObject({
-  apiVersion: z.literal('bke.io/v1alpha1', 'must be bke.io/v1alpha1'),
+  apiVersion: apiVersionField,
   kind: z.literal('Bootstrap', 'must be Bootstrap'),
   metadata: z.looseObject({}).optional(),
   spec: z
@@ -221,12 +223,15 @@ interface Judged {
 
 function settingsProblems(settings: BootstrapSettings, { hostAddresses, rankOf }: Judged): FieldProblem[] {
   const dataDir = dataDirProblem(settings.dataDir);
+  const blocks = blockProblems(settings.network, rankOf);
+  const isTold = ({ field }: FieldProblem): boolean => blocks.some((told) => told.field === field);
   return [
     ...addressProblems(settings.hostIP, hostAddresses),
     ...domainProblems(settings.domain),
     ...portProblems(settings.ports, rankOf),
     ...(dataDir === undefined ? [] : [{ field: 'dataDir', message: dataDir }]),
-    ...blockProblems(settings.network, rankOf),
+    ...blocks,
+    ...ownAddressProblems(settings).filter((problem) => !isTold(problem)),
   ];
 }
 
@@ -234,6 +239,16 @@ function settingsProblems(settings: BootstrapSettings, { hostAddresses, rankOf }
 function blockProblems(network: ClusterNetworks, rankOf: Judged['rankOf']): FieldProblem[] {
   const given = rankOf('network.podCIDR') < rankOf('network.serviceCIDR') ? 'podCIDR' : 'serviceCIDR';
   return networkProblems(network, given).map(({ field, message }) => ({ field: `network.${field}`, message }));
+}
+
+/** The address may have been found: then the block is what can be chosen. */
+function ownAddressProblems({ hostIP, network }: BootstrapSettings): FieldProblem[] {
+  return Object.entries(network).flatMap(([field, text]) => {
+    const block = parseCidr(text);
+    return block !== undefined && contains(block, hostIP)
+      ? [{ field: `network.${field}`, message: `${block.text} has the address of this host in it, ${hostIP}` }]
+      : [];
+  });
 }
 
 function addressProblems(hostIP: string, hostAddresses: readonly string[]): FieldProblem[] {

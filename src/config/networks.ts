@@ -53,6 +53,8 @@ export function networkProblems(networks: ClusterNetworks, given: keyof ClusterN
 }
 
 function blockProblems(field: keyof ClusterNetworks, text: string, block: Cidr | undefined): NetworkProblem[] {
+  if (text.includes(','))
+    return [{ field, message: `${truncate(text, 60)} is more than one block, and one of IPv4 is supported here` }];
   if (block === undefined)
     return [
       {

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { nearest } from '../lib/suggest.ts';
 import { listed, truncate } from '../lib/text.ts';
 import type { Problem } from './problem.ts';
+import { keysOf, placesOf, schemasAt } from './schema-places.ts';
 import { type Path, type Position, readYamlSource, type YamlSource } from './yaml-source.ts';
 
 interface ReadYaml {
@@ -144,10 +145,10 @@ function problemsOf(issue: z.core.$ZodIssue, schema: z.ZodType, source: YamlSour
     return issue.keys.slice(0, mostIssues).map((key) => ({
       ...source.positionOf(issue.path, key),
       field: fieldPath([...issue.path, key]),
-      message: `there is no such field${suggestion(key, known)}`,
+      message: `there is no such field${meant(key, known, placesOf(key, issue.path, schema))}`,
     }));
   }
-  return [foundAt(source, issue.path, messageOf(issue, schema))];
+  return [foundAt(source, issue.path, messageOf(issue, schema, source))];
 }
 
 function foundAt(source: YamlSource, path: Path, message: string): Found {
@@ -176,6 +177,14 @@ function suggestion(typed: string, known: readonly string[]): string {
   return near === undefined ? '' : `; did you mean ${near}?`;
 }
 
+/** A field that is right but for its level is told where it belongs; letters alone may mislead (hostKeys, hosts). */
+function meant(key: string, known: readonly string[], elsewhere: readonly Path[]): string {
+  const near = suggestion(key, known);
+  const isRight = elsewhere.some((path) => path.at(-1) === key);
+  if (elsewhere.length === 0 || (near !== '' && !isRight)) return near;
+  return `; did you mean ${listed(elsewhere.map(fieldPath), 'or')}?`;
+}
+
 const kinds: Readonly<Record<string, string>> = {
   string: 'text',
   number: 'a number',
@@ -186,13 +195,17 @@ const kinds: Readonly<Record<string, string>> = {
   record: 'a mapping',
 };
 
-function messageOf(issue: z.core.$ZodIssue, schema: z.ZodType): string {
+function messageOf(issue: z.core.$ZodIssue, schema: z.ZodType, source: YamlSource): string {
+  const found = foundText(issue.input, issue.path, source);
   if (issue.input === undefined && issue.code !== 'custom') return 'is missing';
-  if (issue.code === 'invalid_type')
-    return `must be ${kinds[issue.expected] ?? issue.expected}, but is ${kindOf(issue.input, issue.path)}`;
-  if (issue.code === 'invalid_value') return oneOf(issue.values.map(String), issue.input, issue.path);
+  if (issue.code === 'invalid_type') {
+    const expected = kinds[issue.expected] ?? issue.expected;
+    const hint = expected === kinds['object'] ? colonHint(issue.input) : '';
+    return `must be ${expected}, but is ${found}${hint}`;
+  }
+  if (issue.code === 'invalid_value') return oneOf(issue.values.map(String), issue.input, found);
   if (isEmptyIssue(issue)) return 'must not be empty';
-  if (issue.code === 'invalid_union') return unionMessage(issue, schema);
+  if (issue.code === 'invalid_union') return unionMessage(issue, schema, source);
   if (issue.code === 'invalid_key') return invalidKeyMessage(issue, schema);
   return issue.message;
 }
@@ -202,18 +215,17 @@ function isEmptyIssue(issue: z.core.$ZodIssue): boolean {
   return issue.code === 'too_small' && issue.minimum === 1 && typeof issue.input !== 'number';
 }
 
+const emptySecret = 'empty (a text that begins with a special letter, such as &, needs quotes)';
+
 /** The value itself only where it can hardly be a secret: never a whole file, nor what a key calls one. */
-function kindOf(input: unknown, path: Path): string {
-  if (input === null && path.length > 0 && isSecret(input, path))
-    return 'empty (a text that begins with a special letter, such as &, needs quotes)';
-  if (input === null) return 'empty';
+function foundText(input: unknown, path: Path, source: YamlSource): string {
+  if (input === null) return path.length > 0 && isSecret(input, path) ? emptySecret : 'empty';
   if (Array.isArray(input)) return 'a list';
   if (typeof input === 'object') return 'a mapping';
-  const kind = typeof input === 'string' ? 'text' : `a ${typeof input}`;
-  if (isSecret(input, path)) return kind;
-  return typeof input === 'string'
-    ? `the text ${JSON.stringify(truncate(input, longest))}`
-    : `the ${typeof input} ${JSON.stringify(input)}`;
+  const kind = typeof input;
+  if (isSecret(input, path)) return kind === 'string' ? 'text' : `a ${kind}`;
+  if (typeof input === 'string') return `the text ${JSON.stringify(truncate(input, longest))}`;
+  return `the ${kind} ${source.writtenAt(path) ?? JSON.stringify(input)}`;
 }
 
 function isSecret(input: unknown, path: Path): boolean {
@@ -224,13 +236,18 @@ function isSecret(input: unknown, path: Path): boolean {
   );
 }
 
-function oneOf(values: readonly string[], input: unknown, path: Path): string {
+/** `name:n1` alone is a text. An address of the web is one that was meant so. */
+function colonHint(input: unknown): string {
+  return typeof input === 'string' && /^[A-Za-z][\w-]*:(?!\/\/)\S/.test(input) ? '; put a space after the colon' : '';
+}
+
+function oneOf(values: readonly string[], input: unknown, found: string): string {
   const allowed = values.length === 1 ? `must be ${values.join('')}` : `must be one of ${listed(values, 'or')}`;
-  return `${allowed}, but is ${kindOf(input, path)}${typeof input === 'string' ? suggestion(input, values) : ''}`;
+  return `${allowed}, but is ${found}${typeof input === 'string' ? suggestion(input, values) : ''}`;
 }
 
 /** Where `kind:` or the like decides which fields belong here. */
-function unionMessage(issue: z.core.$ZodIssueInvalidUnion, schema: z.ZodType): string {
+function unionMessage(issue: z.core.$ZodIssueInvalidUnion, schema: z.ZodType, source: YamlSource): string {
   const { discriminator } = issue;
   if (discriminator === undefined) return issue.message;
   const parent = issue.path.slice(0, -1);
@@ -241,7 +258,7 @@ function unionMessage(issue: z.core.$ZodIssueInvalidUnion, schema: z.ZodType): s
   );
   const { input } = issue;
   const chosen: unknown = typeof input === 'object' && input !== null ? Reflect.get(input, discriminator) : input;
-  return oneOf(values, chosen, issue.path);
+  return oneOf(values, chosen, foundText(chosen, [...parent, discriminator], source));
 }
 
 function invalidKeyMessage(issue: z.core.$ZodIssueInvalidKey, schema: z.ZodType): string {
@@ -250,29 +267,4 @@ function invalidKeyMessage(issue: z.core.$ZodIssueInvalidKey, schema: z.ZodType)
     record instanceof z.ZodRecord ? z.toJSONSchema(z.object({ key: record.keyType })).properties?.['key'] : true;
   const pattern = typeof wanted === 'object' && wanted.pattern !== undefined ? `; it must match ${wanted.pattern}` : '';
   return `${JSON.stringify(issue.input)} cannot stand here${pattern}`;
-}
-
-/** The schemas that may hold at `path`: of a union, all that could be meant. */
-function schemasAt(schema: unknown, path: Path): z.ZodType[] {
-  const open = optionsOf(schema);
-  const [key, ...rest] = path;
-  if (key === undefined) return open;
-  return open.flatMap((option) => {
-    if (option instanceof z.ZodObject) return schemasAt(option.shape[String(key)], rest);
-    if (option instanceof z.ZodArray) return schemasAt(option.element, rest);
-    return option instanceof z.ZodRecord ? schemasAt(option.valueType, rest) : [];
-  });
-}
-
-/** Without the wrappers that say optional, default and the like. */
-function optionsOf(schema: unknown): z.ZodType[] {
-  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable) return optionsOf(schema.unwrap());
-  if (schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault) return optionsOf(schema.unwrap());
-  if (schema instanceof z.ZodUnion) return schema.options.flatMap(optionsOf);
-  return schema instanceof z.ZodType ? [schema] : [];
-}
-
-function keysOf(schema: z.ZodType): string[] {
-  if (schema instanceof z.ZodObject) return Object.keys(schema.shape);
-  return schema instanceof z.ZodRecord && schema.keyType instanceof z.ZodEnum ? schema.keyType.options.map(String) : [];
 }

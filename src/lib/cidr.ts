@@ -31,6 +31,12 @@ export function overlaps(a: Cidr, b: Cidr): boolean {
   return a.first >> shift === b.first >> shift;
 }
 
+/** Whether an address, as it is written, lies in the block. */
+export function contains(block: Cidr, address: string): boolean {
+  const single = parseCidr(`${address}/${address.includes(':') ? 128 : 32}`);
+  return single !== undefined && overlaps(block, single);
+}
+
 /** An address of the block by its place, e.g. 10 for 10.96.0.10 in 10.96.0.0/16. */
 export function addressAt({ version, first }: Cidr, place: number): string {
   return addressText(first + BigInt(place), version);

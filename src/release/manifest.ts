@@ -1,5 +1,6 @@
 // The release manifest: names every artifact of a release, its version and where it comes from (ARCHITECTURE.md, "bke bundle build").
 import { z } from 'zod';
+import { apiVersionField } from '../config/api-version.ts';
 import {
   imageName,
   imageReference,
@@ -123,7 +124,7 @@ const artifacts = z
   });
 
 export const releaseManifest = z.strictObject({
-  apiVersion: z.literal('bke.io/v1alpha1'),
+  apiVersion: apiVersionField,
   kind: z.literal('Release'),
   metadata: z.strictObject({
     name: pathPart,

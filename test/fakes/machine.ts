@@ -19,7 +19,7 @@ export const fitMachine: Machine = {
   memoryBytes: 4 * 1024 ** 3,
   swap: [],
   defaultRoute: true,
-  networks: [{ cidr: '10.0.0.5/24', what: 'the network of eth0' }],
+  networks: [{ cidr: '10.0.0.5/24', what: 'the network of eth0', address: '10.0.0.5' }],
   now: new Date('2026-11-30T10:00:00Z'),
   clock: { offsetMs: 0, uncertaintyMs: 1 },
   timeServices: ['chronyd'],

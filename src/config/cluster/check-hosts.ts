@@ -9,7 +9,7 @@ export function hostFindings(sketch: ClusterSketch, source: WrittenSource): Find
   return [
     ...twice(hosts, source, {
       field: 'name',
-      keyOf: ({ name }) => name?.toLowerCase(),
+      keyOf: ({ writtenName }) => writtenName?.toLowerCase() || undefined,
       message: (_host, first) => `another host has this name: ${first}`,
     }),
     ...twice(hosts, source, {

@@ -1,6 +1,5 @@
 // Blocks of addresses of pods and services: right by themselves, and apart from every address the cluster needs.
-import { isIP } from 'node:net';
-import { type Cidr, overlaps, parseCidr } from '../../lib/cidr.ts';
+import { type Cidr, contains, parseCidr } from '../../lib/cidr.ts';
 import { plural } from '../../lib/text.ts';
 import { networkProblems } from '../networks.ts';
 import type { Finding } from '../read-yaml.ts';
@@ -26,7 +25,7 @@ export function networkFindings(sketch: ClusterSketch): Finding[] {
     ...roomFindings(sketch, blocks[0]?.block),
     ...addressesOf(sketch).flatMap(({ address, path, whose }) =>
       blocks.flatMap(({ block, what }) =>
-        block !== undefined && isInside(address, block)
+        block !== undefined && contains(block, address)
           ? [{ path, message: `${address}${whose} lies in ${what}, ${block.text}` }]
           : [],
       ),
@@ -62,10 +61,4 @@ function addressesOf({ hosts, endpoint, registry, ntp }: ClusterSketch): Named[]
     ...ntp.map((address, index) => ({ address, path: ['spec', 'ntp', index], whose: '' })),
   ];
   return named.flatMap(({ address, ...rest }) => (address === undefined ? [] : [{ address, ...rest }]));
-}
-
-function isInside(address: string, block: Cidr): boolean {
-  if (isIP(address) !== 4) return false;
-  const single = parseCidr(`${address}/32`);
-  return single !== undefined && overlaps(block, single);
 }

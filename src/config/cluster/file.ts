@@ -13,10 +13,10 @@ import {
   taintEffects,
 } from '../../lib/node-labels.ts';
 import { truncate } from '../../lib/text.ts';
+import { apiVersionField } from '../api-version.ts';
 import { type JsonObject, nodeSettingsFile } from '../node-settings.ts';
 import { port, reachable, sshFile } from './ssh-file.ts';
 
-export const clusterApiVersion = 'bke.io/v1alpha1';
 export const hostRoles = ['control-plane', 'worker'] as const;
 export type HostRole = (typeof hostRoles)[number];
 export const loadBalancers = ['keepalived', 'external'] as const;
@@ -150,15 +150,8 @@ const containerRuntime = textWith((name) => {
     : 'must be containerd, or left out';
 });
 
-const apiVersion = textWith((text) => {
-  if (text === clusterApiVersion) return undefined;
-  return text.startsWith('bke.io/')
-    ? `${shown(text)} is not known to this bke, which reads ${clusterApiVersion}: it takes a newer bke`
-    : `must be ${clusterApiVersion}, but is ${shown(text)}`;
-});
-
 export const clusterFile = z.strictObject({
-  apiVersion,
+  apiVersion: apiVersionField,
   kind: z.literal('Cluster'),
   metadata: z.strictObject({ name: clusterName, namespace: namespace.optional() }),
   spec: z.strictObject({

@@ -1,7 +1,8 @@
 // A cluster as the file that says all of it: without a secret, and with where each value comes from.
+import { apiVersion } from '../api-version.ts';
 import type { Path } from '../yaml-source.ts';
 import type { ClusterConfig, HostConfig, LoginConfig } from './config.ts';
-import { clusterApiVersion, type ClusterFile } from './file.ts';
+import type { ClusterFile } from './file.ts';
 
 const mask = '[secret]';
 
@@ -9,7 +10,7 @@ const mask = '[secret]';
 export function effectiveFile(config: ClusterConfig): object {
   const { name, namespace, hosts, addons, registry, ...spec } = config;
   return {
-    apiVersion: clusterApiVersion,
+    apiVersion,
     kind: 'Cluster',
     metadata: { name, namespace },
     spec: {

@@ -6,6 +6,8 @@ import { loginFields, type SshFile, sshFile } from './ssh-file.ts';
 export interface HostSketch {
   readonly index: number;
   readonly name: string | undefined;
+  /** Also where it cannot be a name. */
+  readonly writtenName: string | undefined;
   readonly address: string | undefined;
   readonly nodeIP: string | undefined;
   readonly roles: readonly HostRole[] | undefined;
@@ -61,7 +63,8 @@ export function sketchOf(raw: unknown): ClusterSketch {
 
 function hostSketch(raw: unknown, index: number): HostSketch {
   const { name, address, nodeIP, roles, taints } = fitting(raw, partial.host);
-  return { index, name, address, nodeIP, roles, taints, ssh: sshSketch(fieldOf(raw, 'ssh')) };
+  const writtenName = textOf(fieldOf(raw, 'name'));
+  return { index, name, writtenName, address, nodeIP, roles, taints, ssh: sshSketch(fieldOf(raw, 'ssh')) };
 }
 
 function sshSketch(raw: unknown): SshSketch {

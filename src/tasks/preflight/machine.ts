@@ -27,6 +27,13 @@ interface RuntimeFound {
   readonly ours: boolean;
 }
 
+interface NetworkFound {
+  readonly cidr: string;
+  readonly what: string;
+  /** Of this host in it, where it is the network of a link. */
+  readonly address?: string;
+}
+
 interface FreeSpace {
   /** Mount point. */
   readonly fileSystem: string;
@@ -59,7 +66,7 @@ export interface Machine {
   readonly swap: readonly string[];
   readonly defaultRoute: boolean;
   /** Blocks of addresses that mean something on this host, those of pod networks left out. */
-  readonly networks: readonly { readonly cidr: string; readonly what: string }[];
+  readonly networks: readonly NetworkFound[];
   readonly now: Date;
   /** Against the clock of who asked. */
   readonly clock: HostFacts['clock'];
@@ -213,8 +220,12 @@ function isInZone(path: string, zones: OwnThings['zones']): boolean {
 function networksOf({ addresses, routes }: Pick<HostFacts, 'addresses' | 'routes'>): Machine['networks'] {
   const own = addresses.filter(({ link, scope }) => scope === 'global' && !podLinks.test(link));
   const beyond = routes.filter(({ destination, link }) => destination !== 'default' && !podLinks.test(link ?? ''));
-  const found = [
-    ...own.map(({ address, prefix, link }) => ({ cidr: `${address}/${prefix}`, what: `the network of ${link}` })),
+  const found: NetworkFound[] = [
+    ...own.map(({ address, prefix, link }) => ({
+      cidr: `${address}/${prefix}`,
+      what: `the network of ${link}`,
+      address,
+    })),
     ...beyond.map(({ destination, link, via }) => ({
       cidr: destination.includes('/') ? destination : `${destination}/${destination.includes(':') ? 128 : 32}`,
       what: `a route${via === undefined ? '' : ` by ${via}`}${link === undefined ? '' : ` on ${link}`}`,

@@ -1,5 +1,5 @@
 // Whether the network of a host is what a cluster needs: its address, its routes, the blocks of pods and services, its name servers.
-import { overlaps, parseCidr } from '../../lib/cidr.ts';
+import { contains, overlaps, parseCidr } from '../../lib/cidr.ts';
 import { type Check, error, warning } from './check.ts';
 import { forCluster } from './kubernetes-checks.ts';
 
@@ -41,22 +41,23 @@ export const networksCheck: Check = {
   name: 'networks',
   title: "Addresses of pods and services are nobody else's here",
   appliesTo: ({ kubernetes }) => kubernetes !== undefined,
-  inspect: forCluster(({ machine }, { networks, file }) =>
-    networks.flatMap(({ cidr, use, given }) => {
+  inspect: forCluster(({ machine }, { networks, file }) => {
+    const hint = `Choose another block in spec.network of ${file}.`;
+    return networks.flatMap(({ cidr, use, given }) => {
       const block = parseCidr(cidr);
       if (block === undefined) return [];
-      const others = machine.networks.filter((network) => {
-        const other = parseCidr(network.cidr);
-        return other !== undefined && overlaps(block, other);
+      const wanted = `${cidr} for ${use} (${given})`;
+      return machine.networks.flatMap(({ cidr: other, what, address }) => {
+        if (address !== undefined && contains(block, address))
+          return [error(`${wanted} overlaps with ${other}, ${what}`, hint)];
+        const network = parseCidr(other);
+        // The cluster's own routes are narrower and win; what lies behind this one is out of its pods' reach, which may not matter.
+        return network !== undefined && overlaps(block, network)
+          ? [warning(`${wanted} overlaps with ${other}, ${what}: pods reach no machine there`, hint)]
+          : [];
       });
-      return others.map(({ cidr: other, what }) =>
-        error(
-          `${cidr} for ${use} (${given}) overlaps with ${other}, ${what}`,
-          `Choose another block in spec.network of ${file}.`,
-        ),
-      );
-    }),
-  ),
+    });
+  }),
 };
 
 /** A pod's loopback is its own: cluster DNS would send its questions to itself, until it ends (CoreDNS, plugin loop). */

@@ -75,7 +75,7 @@ describe('bke config validate', () => {
   it('says all that is wrong and ends with 3', async () => {
     const hosts = Array.from(
       { length: 30 },
-      (_, i) => `{name: M${i}, address: 192.0.2.${i + 1}, roles: [worker], ssh: {password: x}}`,
+      (_, i) => `{name: M${i + 2}, address: 192.0.2.${i + 1}, roles: [worker], ssh: {password: x}}`,
     );
     await write('c.yaml', clusterText('', [hostLines.m1.replace('.11', '.111'), ...hosts]));
     const { code, stdout, stderr } = await run('validate', '-f', 'c.yaml');

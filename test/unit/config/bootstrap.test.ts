@@ -149,6 +149,13 @@ describe('addresses of pods and services', () => {
     ],
     [undefined, '10.0.0.0/8', ['f: network.serviceCIDR: 10.0.0.0/8 is too large: /12 at most']],
     ['100.64.0.0/10', undefined, ["f: network.podCIDR: 100.64.0.0/10 overlaps with the services' 100.73.0.0/16"]],
+    ['10.0.0.0/16', '10.1.0.0/16', ['f: network.podCIDR: 10.0.0.0/16 has the address of this host in it, 10.0.0.5']],
+    [undefined, '10.0.0.0/24', ['f: network.serviceCIDR: 10.0.0.0/24 has the address of this host in it, 10.0.0.5']],
+    [
+      '10.1.0.0/16,fd00::/48',
+      undefined,
+      ['f: network.podCIDR: 10.1.0.0/16,fd00::/48 is more than one block, and one of IPv4 is supported here'],
+    ],
     [undefined, '100.72.1.0/24', ["f: network.serviceCIDR: 100.72.1.0/24 overlaps with the pods' 100.72.0.0/16"]],
   ])('%s and %s are refused with all that is wrong', (pods, services, expected) => {
     expect(problemsOf(network(pods, services))).toEqual(expected);
@@ -227,6 +234,13 @@ describe('bootstrap.yaml', () => {
       ports: { registry: 5000 },
       settings: { containerd: { plugins: { 'io.containerd.cri.v1.runtime': { restrict_oom_score_adj: true } } } },
     });
+  });
+
+  it.each([
+    ['bke.io/v2', '"bke.io/v2" is not known to this bke, which reads bke.io/v1alpha1: it takes a newer bke'],
+    ['v1', 'must be bke.io/v1alpha1, but is "v1"'],
+  ])("of the version %s is another bke's", (version, message) => {
+    expect(problems(`apiVersion: ${version}\nkind: Bootstrap\n`)).toEqual([`b.yaml:1:13 apiVersion: ${message}`]);
   });
 
   it('names file, line, column and field of every problem', () => {

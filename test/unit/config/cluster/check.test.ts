@@ -17,8 +17,28 @@ describe('the same host twice', () => {
       host('w1', '192.0.2.12', 'worker', ', nodeIP: 192.0.2.11'),
       '[1].nodeIP: 192.0.2.11 is also the node address of m1 (line 7); give each host its own nodeIP',
     ],
+    [
+      host('w1', '192.0.2.12', 'worker', ', nodeIP: 192.0.2.12').replace('.12"', '.11"'),
+      '[1].address: 192.0.2.11 is also the address of m1 (line 7)',
+    ],
   ])('is refused with both places: %s', (line, message) => {
     expect(messages('', [hostLines.m1, line])).toEqual([`spec.hosts${message}`]);
+    expect(problemsOf(clusterText('', [hostLines.m1, line]))[0]).toMatch(/^c\.yaml:8:\d+: /);
+  });
+
+  it('is the same also in capital letters, which no node can have anyway', () => {
+    expect(problemsOf(clusterText('', [hostLines.m1, host('w1', '192.0.2.12'), host('W1', '192.0.2.13')]))).toEqual([
+      'c.yaml:9:12: spec.hosts[2].name: "W1" cannot be the name of a node; write w1',
+      'c.yaml:9:12: spec.hosts[2].name: another host has this name: w1 (line 8)',
+    ]);
+  });
+
+  it('is the same in another form of its address', () => {
+    const own = (index: number): string => `, nodeIP: 10.1.0.${index}`;
+    const two = [host('w1', 'fd00::1', 'worker', own(1)), host('w2', 'FD00:0:0::0:1', 'worker', own(2))];
+    expect(messages('', [hostLines.m1, ...two])).toEqual([
+      'spec.hosts[2].address: FD00:0:0::0:1 is also the address of w1 (line 8)',
+    ]);
   });
 
   it('may be behind one address with forwarded ports, but is asked for its own node address', () => {
@@ -124,7 +144,11 @@ describe('networks', () => {
     [network('podCIDR: 10.244.0.0/33'), 'network.podCIDR: 10.244.0.0/33 is no block of addresses like 10.96.0.0/16'],
     [
       network('podCIDR: "10.244.0.0/16,fd00:10:244::/48"'),
-      'network.podCIDR: 10.244.0.0/16,fd00:10:244::/48 is no block of addresses like 10.96.0.0/16',
+      'network.podCIDR: 10.244.0.0/16,fd00:10:244::/48 is more than one block, and one of IPv4 is supported here',
+    ],
+    [
+      network('podCIDR: 10.244.0.0/26'),
+      'network.podCIDR: 10.244.0.0/26 is too small: /24 or more, since every node takes 256 addresses of it',
     ],
     [
       network('podCIDR: 10.244.0.0/24'),
@@ -144,12 +168,37 @@ describe('networks', () => {
     expect(messages(spec)).toEqual([`spec.${message}`]);
   });
 
+  it('have room for the nodes that there are', () => {
+    const five = [hostLines.m1, ...[2, 3, 4, 5].map((index) => host(`w${index}`, `192.0.2.${index}`))];
+    const has = (block: string): string[] => messages(network(`podCIDR: ${block}`), five);
+    expect(has('10.244.0.0/22')).toEqual([
+      'spec.network.podCIDR: 10.244.0.0/22 has room for 4 nodes (each takes a /24), and there are 5 hosts',
+    ]);
+    expect(has('10.244.0.0/21')).toEqual([]);
+  });
+
+  it('are compared as they are when defaults are filled in', () => {
+    const services = '  network: {serviceCIDR: 10.250.7.0/24}\n';
+    expect(messages(services)).toEqual([
+      "spec.network.serviceCIDR: 10.250.7.0/24 overlaps with the pods' 10.250.0.0/16",
+    ]);
+    const onDefault = [hostLines.m1, host('w1', '10.250.3.4')];
+    expect(messages('', onDefault)).toEqual([
+      'spec.hosts[1].address: 10.250.3.4 of w1 lies in the block of the pods, 10.250.0.0/16',
+    ]);
+    // The endpoint that is left out is a host's.
+    expect(messages('', [hostLines.m1.replace('192.0.2.11', '10.96.0.9'), hostLines.w1])).toEqual([
+      'spec.hosts[0].address: 10.96.0.9 of m1 lies in the block of the services, 10.96.0.0/16',
+    ]);
+  });
+
   it.each([
     ['10.244.3.4', ['spec.hosts[1].address: 10.244.3.4 of w1 lies in the block of the pods, 10.244.0.0/16']],
     ['10.245.0.1', []],
     ['10.112.0.1', []],
   ])('are compared with the address %s of a host', (address, expected) => {
-    expect(messages(network(pods), [hostLines.m1, host('w1', address)])).toEqual(expected);
+    const both = network(`${pods}, serviceCIDR: 10.96.0.0/12`);
+    expect(messages(both, [hostLines.m1, host('w1', address)])).toEqual(expected);
   });
 });
 

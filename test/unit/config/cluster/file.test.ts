@@ -39,7 +39,9 @@ describe('a cluster.yaml', () => {
   it.each([
     ['an empty file', '', 'YAML: the file is empty'],
     ['comments only', '# nothing\n', 'YAML: the file is empty'],
-    ['one word', 'name:n1\n', 'file: must be a mapping, but is text'],
+    ['one word', 'name:n1\n', 'file: must be a mapping, but is text; put a space after the colon'],
+    ['a list', '- a\n', 'file: must be a mapping, but is a list'],
+    ['null', 'null\n', 'file: must be a mapping, but is empty'],
     ['hosts: null', clusterText('').replace(/hosts:[^]*/, 'hosts:\n'), 'spec.hosts: must be a list, but is empty'],
     ['hosts: []', clusterText('').replace(/hosts:[^]*/, 'hosts: []\n'), 'spec.hosts: must not be empty'],
     ['hosts: {}', clusterText('').replace(/hosts:[^]*/, 'hosts: {}\n'), 'spec.hosts: must be a list, but is a mapping'],

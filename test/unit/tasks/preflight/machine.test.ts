@@ -102,7 +102,7 @@ describe('this machine, as checks see it', () => {
     const { networks, defaultRoute } = machineOf(plain, needs, { own: nothing, asked: new Date() });
     expect([networks, defaultRoute]).toEqual([
       [
-        { cidr: '10.0.0.5/24', what: 'the network of eth0' },
+        { cidr: '10.0.0.5/24', what: 'the network of eth0', address: '10.0.0.5' },
         { cidr: '100.73.7.7/32', what: 'a route by 10.0.0.9 on eth0' },
       ],
       true,
