@@ -36,7 +36,7 @@ export function plainRenderer(options: PlainOptions): Renderer {
   const view = emptyView();
   let last = now().getTime();
   let timer: NodeJS.Timeout | undefined;
-  const isToldNow = createPacer(options.verbosity);
+  const paced = createPacer(options.verbosity);
   const write = (line: string, time: Date): void => {
     last = now().getTime();
     stream.write(`${time.toISOString().replace(/\.\d+Z$/, 'Z')} ${line}\n`);
@@ -48,8 +48,9 @@ export function plainRenderer(options: PlainOptions): Renderer {
     handle: (event) => {
       applyEvent(view, event);
       timer ??= setInterval(beat, heartbeatMs / 6).unref();
-      if (!isToldNow(event)) return;
-      for (const line of eventLines(event, view, options.verbosity)) write(line, new Date(event.time));
+      const told = paced(event);
+      if (told === undefined) return;
+      for (const line of eventLines(told, view, options.verbosity)) write(line, new Date(event.time));
       if (event.type === 'operation.finished') clearInterval(timer);
     },
     line: (text) => void stream.write(`${text}\n`),
@@ -57,17 +58,19 @@ export function plainRenderer(options: PlainOptions): Renderer {
   };
 }
 
-/** Of a step that goes on waiting ever fewer lines: the newest cause is in every sign of life. */
-function createPacer(verbosity: number): (event: OperationEvent) => boolean {
+/** Of a step that goes on waiting ever fewer lines, and only once what to do meanwhile: the newest cause is in every sign of life. */
+function createPacer(verbosity: number): (event: OperationEvent) => OperationEvent | undefined {
   const paces = new Map<string, { due: number; pauseMs: number }>();
   return (event) => {
-    if (event.type !== 'step.waiting' || verbosity >= 1) return true;
-    const key = `${event.host ?? ''} ${event.phase} ${event.step} ${event.since}`;
+    if (event.type !== 'step.waiting' || verbosity >= 1) return event;
+    const key = JSON.stringify([event.host, event.phase, event.step, event.since]);
     const at = Date.parse(event.time);
-    const pace = paces.get(key) ?? { due: at, pauseMs: firstPauseMs };
-    if (at < pace.due) return false;
-    paces.set(key, { due: at + pace.pauseMs, pauseMs: Math.min(2 * pace.pauseMs, longestPauseMs) });
-    return true;
+    const pace = paces.get(key);
+    if (pace !== undefined && at < pace.due) return undefined;
+    const pauseMs = pace?.pauseMs ?? firstPauseMs;
+    paces.set(key, { due: at + pauseMs, pauseMs: Math.min(2 * pauseMs, longestPauseMs) });
+    const { next, ...rest } = event;
+    return pace === undefined && next !== undefined ? event : rest;
   };
 }
 

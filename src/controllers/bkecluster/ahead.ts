@@ -72,7 +72,7 @@ export function chooseFirst(pool: Pool, options: AheadOptions): FirstChoice {
   const choice = chooseHost(options.around.hosts(), wantedOf(pool, options));
   if (choice.host !== undefined) return choice;
   const lines = choice.why.length === 0 ? ['no BKEHost has the labels and the role that are wanted'] : choice.why;
-  const message = ['no host for the first control plane is free:', ...lines.slice(0, 20)].join('\n');
+  const message = ['no host of the control plane is ready yet:', ...lines.slice(0, 20)].join('\n');
   return { host: undefined, why: no('NoHostAvailable', message) };
 }
 

@@ -1,6 +1,6 @@
 // Why something of a cluster is not so yet, in the words of whoever is at work on it: conditions, the step of a command, an error it ended with.
 import type { KubeObject } from '../../kube/client.ts';
-import { type Condition, conditionWords } from '../../kube/conditions.ts';
+import type { Condition } from '../../kube/conditions.ts';
 import { fieldAt, listAt, textAt } from '../../kube/fields.ts';
 import { type ErrorCode, errorTable } from '../../lib/error-table.ts';
 import type { ErrorReport } from '../../lib/errors.ts';
@@ -43,7 +43,13 @@ export function troubleOf(object: KubeObject | undefined): string | undefined {
   const parts = all.filter(({ type }) => !quiet.has(type));
   const sums = all.filter(({ type }) => type === 'Ready' || type === 'Available');
   const told = [...parts, ...sums].find(({ reason, message }) => reason !== '' || message !== '');
-  return told === undefined ? undefined : `${told.type}: ${firstLine(conditionWords(told))}`;
+  return told === undefined ? undefined : causeWords(told);
+}
+
+/** A condition for people: what it says; where it says nothing its reason, as words. */
+export function causeWords({ reason, message }: Pick<Condition, 'reason' | 'message'>): string {
+  const words = firstLine(message);
+  return words === '' ? reason.replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2').toLowerCase() : words;
 }
 
 export interface CommandStep {
@@ -106,6 +112,9 @@ function codeOf(text: string | undefined): ErrorCode | undefined {
   return Object.keys(errorTable).find((code): code is ErrorCode => code === text);
 }
 
+/** With the line after it where it only leads to that: Cluster API tells what is below an object as a list. */
 export function firstLine(text: string): string {
-  return text.trim().split('\n')[0] ?? '';
+  const lines = text.split('\n').flatMap((line) => line.trim().replace(/^\* /, '') || []);
+  const last = lines.findIndex((line) => !line.endsWith(':'));
+  return lines.slice(0, last === -1 ? 1 : last + 1).join(' ');
 }

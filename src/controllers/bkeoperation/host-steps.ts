@@ -1,7 +1,7 @@
 // What each host of a cluster goes through until it is a node, and what it looks like now.
-import { conditionOf, conditionWords } from '../../kube/conditions.ts';
+import { conditionOf } from '../../kube/conditions.ts';
 import { fieldAt, textAt } from '../../kube/fields.ts';
-import { type CommandStep, commandSteps, firstLine, holds, troubleOf, workOf } from './causes.ts';
+import { causeWords, type CommandStep, commandSteps, holds, troubleOf, workOf } from './causes.ts';
 import { commandError, hostError, siteError } from './host-errors.ts';
 import type { Look, LookedStep } from './progress.ts';
 import type { NodeView, World } from './world.ts';
@@ -48,7 +48,7 @@ function agentLook({ name, host }: NodeView, { now }: Around): Look {
   const waiting = { state: 'waiting', for: `the agent of ${name}`, next: `bke host list` } as const;
   if (available === undefined) return { ...waiting, cause: 'the controller has not looked at it yet' };
   const error = hostError(host, now);
-  return { ...waiting, cause: firstLine(conditionWords(available)), ...(error === undefined ? {} : { error }) };
+  return { ...waiting, cause: causeWords(available), ...(error === undefined ? {} : { error }) };
 }
 
 /** Hosts are prepared before machines take them (docs/adr/0013-hosts-before-machines.md), but not those that nobody will take. */

@@ -122,6 +122,7 @@ class Progress {
         type: 'step.finished',
         ...placeOf(chain, step),
         changed,
+        ...(changed ? {} : { found: 'there already' }),
         durationMs: this.#since(entry.since),
       });
       entry = { ...entry, ...(changed ? { changed } : {}) };

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { OperationEvent } from '../../../src/api/events.ts';
+import type { EventBody, OperationEvent } from '../../../src/api/events.ts';
 import { type FrameStyle, renderFrame } from '../../../src/cli/render/frame.ts';
 import { renderPlan } from '../../../src/cli/render/plan.ts';
 import { plainRenderer } from '../../../src/cli/render/plain.ts';
@@ -312,6 +312,25 @@ describe('the plain renderer', () => {
       .split('\n')
       .map((line) => line.slice(21));
     expect(lines.slice(1)).toEqual(['Verify b.tar: whole after 2.0s', 'b.tar is whole, after 2.0s', '']);
+  });
+
+  it('tells of a long wait ever more rarely, and only once what to do meanwhile', () => {
+    const stream = kept();
+    const renderer = plainRenderer({ stream, now: () => new Date(began), verbosity: 0 });
+    const since = new Date(began).toISOString();
+    const wait = (at: number): [number, EventBody] => [
+      at,
+      { type: 'step.waiting', ...place, for: 'etcd', since, cause: `try ${at}`, next: 'look' },
+    ];
+    const waits = events(...[2, 4, 6, 8, 16, 20, 40].map(wait));
+    for (const event of waits) renderer.handle(event);
+    renderer.close();
+    expect(stream.text().match(/waiting.*/g)).toEqual([
+      'waiting 2.0s for etcd: try 2; meanwhile: look',
+      'waiting 8.0s for etcd: try 8',
+      'waiting 20s for etcd: try 20',
+      'waiting 40s for etcd: try 40',
+    ]);
   });
 
   it('tells more with -v and -vv', () => {
