@@ -107,6 +107,8 @@ export class Inbox {
       if (!isTold(object, current)) reporter.report(statusOf(current));
       return;
     }
+    // An agent that was installed anew knows nothing of what was done before it: the cluster does.
+    if (isToldOver(object, spec)) return;
     const refusal = this.#refusal(spec);
     if (refusal === undefined) return this.#take(spec, signal);
     // What stands there already was told when it ran, or when it was refused.
@@ -171,6 +173,14 @@ export class Inbox {
       this.#running = undefined;
     }
   }
+}
+
+/** Whether it stands there that every step of the command is over. */
+function isToldOver(object: KubeObject, { commandID, steps }: HostCommandSpec): boolean {
+  if (textAt(object, 'status', 'commandID') !== commandID) return false;
+  const told = listAt(object, 'status', 'steps');
+  const over: readonly (string | undefined)[] = ['Done', 'Failed', 'Cancelled'];
+  return steps.length > 0 && steps.length === told.length && told.every((step) => over.includes(textAt(step, 'state')));
 }
 
 /** Whether the cluster has it so; results follow from states. */

@@ -1,5 +1,6 @@
-import { readFile, stat, writeFile } from 'node:fs/promises';
+import { readFile, stat, unlink, writeFile } from 'node:fs/promises';
 import { randomUUID } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { agentAnnotations, agentObjects } from '../../../src/api/agent-config.ts';
 import type { HostCommandSpec, HostCommandStatus } from '../../../src/api/kinds/host-command.ts';
@@ -269,6 +270,16 @@ describe('the agent', () => {
     agent = startAgent(host);
     await ended(await command(name, [shell(`echo third >> ${log}`)], { leaseGeneration: 5 }));
     expect(await readFile(log, 'utf8')).toBe('first\nsecond\nthird\n');
+    // Installed anew after a reset: it knows nothing of what was done before.
+    await agent.end('SIGTERM');
+    for (const path of [agentPaths.taken, agentPaths.command]) await unlink(host.at(path));
+    agent = startAgent(host);
+    const heard = async (): Promise<true | undefined> =>
+      (await readFile(host.at(agentPaths.contact), 'utf8')).includes(`"pid":${agent.pid},`) || undefined;
+    await until('the first heartbeat', heard, agent.log);
+    await setTimeout(1000);
+    await ended(await command(name, [shell(`echo fourth >> ${log}`)], { leaseGeneration: 5 }));
+    expect(await readFile(log, 'utf8')).toBe('first\nsecond\nthird\nfourth\n');
   });
 
   it('ends a cancelled command at its next safe point, and takes the next one', async () => {
