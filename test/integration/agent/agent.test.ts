@@ -1,6 +1,6 @@
 import { readFile, stat, unlink, writeFile } from 'node:fs/promises';
 import { randomUUID } from 'node:crypto';
-import { setTimeout } from 'node:timers/promises';
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { agentAnnotations, agentObjects } from '../../../src/api/agent-config.ts';
 import type { HostCommandSpec, HostCommandStatus } from '../../../src/api/kinds/host-command.ts';
@@ -277,7 +277,7 @@ describe('the agent', () => {
     const heard = async (): Promise<true | undefined> =>
       (await readFile(host.at(agentPaths.contact), 'utf8')).includes(`"pid":${agent.pid},`) || undefined;
     await until('the first heartbeat', heard, agent.log);
-    await setTimeout(1000);
+    await pause(1000);
     await ended(await command(name, [shell(`echo fourth >> ${log}`)], { leaseGeneration: 5 }));
     expect(await readFile(log, 'utf8')).toBe('first\nsecond\nthird\nfourth\n');
   });
