@@ -3,6 +3,7 @@ import { expect } from 'vitest';
 import type { EventBody } from '../../src/api/events.ts';
 import { bkeOperation, type BKEOperationStatus } from '../../src/api/kinds/bke-operation.ts';
 import { createChains, createFrame } from '../../src/controllers/bkeoperation/create.ts';
+import type { Asking } from '../../src/controllers/bkeoperation/host-errors.ts';
 import { advance } from '../../src/controllers/bkeoperation/progress.ts';
 import { withEvents } from '../../src/controllers/bkeoperation/ring.ts';
 import { type KindName, kinds, worldOf } from '../../src/controllers/bkeoperation/world.ts';
@@ -17,6 +18,7 @@ const clusterLabel = { 'cluster.x-k8s.io/cluster-name': name };
 export class ClusterSite {
   readonly objects = new Map<string, KubeObject>();
   status: BKEOperationStatus = {};
+  readonly asking: Asking = { name: 'create-1', since: '2026-11-30T10:00:00Z' };
 
   put(
     kind: KindName,
@@ -79,7 +81,7 @@ export class ClusterSite {
     const listed = (kind: KindName) =>
       [...this.objects].flatMap(([key, object]) => (key.startsWith(`${kind} `) ? [object] : []));
     const world = worldOf({ namespace: 'bke', name }, listed);
-    const { status, events } = advance(this.status, createChains(world, this.status, now), {
+    const { status, events } = advance(this.status, createChains(world, this.status, this.asking), {
       frame: createFrame(name),
       now,
       cancelled,

@@ -71,6 +71,7 @@ const status = z.object({
           since: time.describe('When the step began.'),
           message: z.string().max(1024).optional().describe('What it waits for, and why.'),
           told: time.optional().describe('When an event said so last.'),
+          troubled: time.optional().describe('Since when something is wrong with it that may pass.'),
           changed: z.boolean().optional(),
           error: errorReport.optional(),
         }),

@@ -31,6 +31,7 @@ import { type Assessment, assess, ignoredOf, needsOf } from './needs.ts';
 import { dropSecret } from './secret.ts';
 import { writeStatus } from './status.ts';
 import { verdictsOf } from './verdicts.ts';
+import { resetVerdict } from './was-reset.ts';
 
 export type HostClient = Pick<KubeClient, 'get' | 'apply' | 'create' | 'delete' | 'request'>;
 
@@ -200,6 +201,7 @@ class HostReconciler {
       heartbeat,
       job: this.#jobs.of(key),
       reached: memory.reached,
+      reset: resetVerdict(view, memory, heartbeat),
       assessment: this.#assessment(view),
       before: {
         Reachable: verdictBefore(object, 'Reachable'),

@@ -30,7 +30,8 @@ export interface Enrolment {
 
 /** What installing takes at most, the wait for the first heartbeat included. */
 const installMs = 5 * 60_000;
-const loginMs = 60_000;
+/** As create's own check has them: a host that is off is told of within a minute. */
+const login = { connectTimeoutMs: 10_000, deadlineMs: 20_000 } as const;
 /** As systems say that the file system forbids programs. */
 const cannotRun = 126;
 
@@ -38,7 +39,7 @@ export async function enrol(enrolment: Enrolment, scope: JobScope): Promise<void
   const { target, connect, look } = enrolment;
   const { signal } = scope;
   scope.tell(`logging in as ${target.user}`);
-  const shell = await connect(target, { signal, deadlineMs: loginMs });
+  const shell = await connect(target, { signal, ...login });
   try {
     enrolment.reached();
     scope.tell('looking at the host');

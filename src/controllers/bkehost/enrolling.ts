@@ -7,11 +7,12 @@ import { agentToken, ensureAccess, fieldManager } from './access.ts';
 import type { BinarySources } from './binary.ts';
 import { type Connect, enrol } from './enrol.ts';
 import type { Heartbeat } from './heartbeats.ts';
-import { hostFinalizer, type HostView } from './host.ts';
+import { askedBy, hostFinalizer, type HostView } from './host.ts';
 import type { HostJobs, JobScope } from './jobs.ts';
 import { inputsOf, type Login, loginOf, targetOf } from './login.ts';
 import type { HostMemory } from './memory.ts';
 import type { Assessment } from './needs.ts';
+import { isHeldAsReset } from './was-reset.ts';
 
 export interface Enrolling {
   readonly client: Pick<KubeClient, 'get' | 'apply' | 'create' | 'request'>;
@@ -59,17 +60,20 @@ async function start(view: HostView, wanting: Wanting, login: Login): Promise<nu
   const secret = await client.get(login.secret);
   const inputs = inputsOf(view, secret);
   const run = (scope: JobScope): Promise<void> => enrolHost(view, secret, { ...wanting, scope });
-  // What the last login came to is about other credentials.
-  if (jobs.of(key)?.inputs !== inputs) delete memory.reached;
+  const before = jobs.of(key);
+  // What the last login came to is about other credentials, or was long ago.
+  if (before?.inputs !== inputs || before.failure === undefined) delete memory.reached;
   return jobs.want(key, { name: 'enrol', inputs, timeoutMs: enrolMs, signal, run });
 }
 
 /** How long not to dial yet, in ms; 'nothing': there is no reason to. */
-function whyWait({ spec }: HostView, { heartbeat, memory, assess }: Wanting): number | 'nothing' {
+function whyWait({ object, spec }: HostView, { heartbeat, memory, assess }: Wanting): number | 'nothing' {
   const { state, leftMs = 0, silentMs = silenceMs } = heartbeat;
   if (state === 'unproven') return leftMs;
   const passes = hasPassed(assess());
-  const looked = passes || memory.lookedAt === undefined ? 0 : left(memory.lookedAt, lookAgainMs);
+  const isNew = memory.lookedAt === undefined || memory.lookedFor !== askedBy(object);
+  const settled = passes && memory.wasReset !== true;
+  const looked = settled || isNew ? 0 : left(memory.lookedAt ?? 0, lookAgainMs);
   // A host in use is not held to checks for a bare one.
   if (state === 'fresh') return passes || spec.consumerRef !== undefined ? 'nothing' : looked;
   return Math.max(looked, sinceInstall(memory), state === 'lost' ? silenceMs - silentMs : 0);
@@ -92,36 +96,46 @@ async function enrolHost(
   secret: KubeObject | undefined,
   { client, connect, memory, needs, scope, ...rest }: Wanting & { readonly scope: JobScope },
 ): Promise<void> {
-  memory.reached = false;
+  let reached = false;
   const isUp = rest.heartbeat.state === 'fresh';
   let changes = false;
-  await enrol(
-    {
-      host: view,
-      target: targetOf(view, secret),
-      connect,
-      look: { paths: ['/', ...needs.space.map(({ path }) => path)], tools: needs.tools },
-      reached: () => {
-        memory.reached = true;
+  const attempt = async (): Promise<void> =>
+    enrol(
+      {
+        host: view,
+        target: targetOf(view, secret),
+        connect,
+        look: { paths: ['/', ...needs.space.map(({ path }) => path)], tools: needs.tools },
+        reached: () => {
+          reached = true;
+          memory.reached = true;
+        },
+        judge: (facts) => {
+          memory.facts = { facts, at: rest.now(), address: view.spec.address };
+          memory.wasReset = isHeldAsReset(view, facts, { heartbeat: rest.heartbeat, memory });
+          memory.lookedAt = performance.now();
+          memory.lookedFor = askedBy(view.object);
+          if (isUp || memory.wasReset) return false;
+          if (view.spec.consumerRef !== undefined) return true;
+          return hasPassed(rest.assess());
+        },
+        admit: async () => {
+          const site = rest.site();
+          scope.signal.throwIfAborted();
+          await holdBack(client, view);
+          await ensureAccess(client, view);
+          changes = true;
+          return { site, token: await agentToken(client, view), sources: rest.sources(site) };
+        },
       },
-      judge: (facts) => {
-        memory.facts = { facts, at: rest.now(), address: view.spec.address };
-        memory.lookedAt = performance.now();
-        if (isUp) return false;
-        if (view.spec.consumerRef !== undefined) return true;
-        return hasPassed(rest.assess());
-      },
-      admit: async () => {
-        const site = rest.site();
-        scope.signal.throwIfAborted();
-        await holdBack(client, view);
-        await ensureAccess(client, view);
-        changes = true;
-        return { site, token: await agentToken(client, view), sources: rest.sources(site) };
-      },
-    },
-    scope,
-  );
+      scope,
+    );
+  try {
+    await attempt();
+  } catch (thrown) {
+    memory.reached = reached;
+    throw thrown;
+  }
   if (changes) memory.installedAt = performance.now();
 }
 

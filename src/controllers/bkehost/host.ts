@@ -15,6 +15,8 @@ export const agentLabel = 'bke.io/host';
 export const annotations = {
   /** Lets a host go although nobody cleaned it: for machines that are gone for good. */
   forceDelete: 'bke.io/force-delete',
+  /** Name of the operation by which somebody asked for the host last: what failed before is tried again at once. On a HostCommand: the one it was given for. */
+  asked: 'bke.io/asked',
   paused: 'cluster.x-k8s.io/paused',
   moving: 'clusterctl.cluster.x-k8s.io/delete-for-move',
 } as const;
@@ -69,4 +71,9 @@ export function isPaused({ metadata }: KubeObject): boolean {
 /** clusterctl deletes it here, because it has made it in another cluster. */
 export function isMoving({ metadata }: KubeObject): boolean {
   return metadata.annotations?.[annotations.moving] !== undefined;
+}
+
+/** What the host, or its command, is asked for by; undefined: by nothing that anybody waits for. */
+export function askedBy({ metadata }: KubeObject): string | undefined {
+  return metadata.annotations?.[annotations.asked];
 }

@@ -27,6 +27,7 @@ export interface JobState {
   readonly inputs: string;
   /** What it does now; undefined: it has ended. */
   readonly doing?: string;
+  /** Of the attempt before, until this one is past that: nobody should think it was mended. */
   readonly failure?: Failure;
 }
 
@@ -36,6 +37,8 @@ export interface Failure {
   readonly attempts: number;
   /** Monotonic time before which it is not tried again. */
   readonly againAt: number;
+  /** What it did then. */
+  readonly doing: string;
 }
 
 export interface JobsOptions {
@@ -89,19 +92,21 @@ export class HostJobs {
       doing: 'waiting for its turn',
       ...(before === undefined ? {} : { failure: before }),
     });
-    void this.#limit(() => this.#run(key, job, before?.attempts ?? 0));
+    void this.#limit(() => this.#run(key, job, before));
     return undefined;
   }
 
-  async #run(key: string, job: Job, attempts: number): Promise<void> {
+  async #run(key: string, job: Job, before: Failure | undefined): Promise<void> {
     const { name, inputs } = job;
     const started = performance.now();
     const deadline = AbortSignal.timeout(job.timeoutMs);
     const signal = AbortSignal.any([job.signal, deadline]);
     let doing = 'starting';
+    let failure = before;
     const tell = (next: string): void => {
+      if (doing === failure?.doing && next !== doing) failure = undefined;
       doing = next;
-      this.#states.set(key, { name, inputs, doing });
+      this.#states.set(key, { name, inputs, doing, ...(failure === undefined ? {} : { failure }) });
       this.#options.onChange(key);
     };
     try {
@@ -111,17 +116,17 @@ export class HostJobs {
     } catch (thrown) {
       const late = deadline.aborted && !job.signal.aborted;
       const cause = late ? tooLate(key, { doing, timeoutMs: job.timeoutMs, cause: thrown }) : thrown;
-      this.#states.set(key, { name, inputs, failure: this.#failure(cause, attempts + 1) });
+      this.#states.set(key, { name, inputs, failure: this.#failure(cause, (before?.attempts ?? 0) + 1, doing) });
     }
     const failed = this.#states.get(key)?.failure !== undefined;
     this.#options.onEnd?.(name, failed ? 'failed' : 'done', (performance.now() - started) / 1000);
     this.#options.onChange(key);
   }
 
-  #failure(thrown: unknown, attempts: number): Failure {
+  #failure(thrown: unknown, attempts: number, doing: string): Failure {
     const { firstPauseMs, longestPauseMs, lastingPauseMs } = this.#options;
     const pause = isLasting(thrown) ? lastingPauseMs : backOffMs(attempts, firstPauseMs, longestPauseMs);
-    return { thrown, attempts, againAt: performance.now() + pause };
+    return { thrown, attempts, againAt: performance.now() + pause, doing };
   }
 }
 

@@ -5,7 +5,7 @@ import type { SshTarget } from '../../host/ssh/target.ts';
 import type { KubeObject, ObjectKey } from '../../kube/client.ts';
 import { textAt } from '../../kube/fields.ts';
 import { BkeError } from '../../lib/errors.ts';
-import type { HostView } from './host.ts';
+import { askedBy, type HostView } from './host.ts';
 
 type Ssh = NonNullable<BKEHostSpec['ssh']>;
 type Bastion = NonNullable<Ssh['bastions']>[number];
@@ -29,9 +29,12 @@ export function loginOf({ namespace, spec }: Pick<HostView, 'namespace' | 'spec'
   return { secret: { apiVersion: 'v1', kind: 'Secret', namespace, name } };
 }
 
-/** Another text: another login, of which nothing is known. */
-export function inputsOf({ spec: { address, ssh } }: Pick<HostView, 'spec'>, secret: KubeObject | undefined): string {
-  return JSON.stringify([address, ssh, secret?.metadata.resourceVersion]);
+/** Another text: another login, or somebody asks again; nothing is known of it. */
+export function inputsOf(
+  { object, spec: { address, ssh } }: Pick<HostView, 'object' | 'spec'>,
+  secret: KubeObject | undefined,
+): string {
+  return JSON.stringify([address, ssh, secret?.metadata.resourceVersion, askedBy(object)]);
 }
 
 /** @throws BkeError BKE_HOST_CREDENTIALS where the Secret is not there, or has nothing that logs in */

@@ -16,6 +16,10 @@ export interface HostMemory {
   facts?: FoundFacts;
   /** Monotonic: when its checks were last looked at over SSH, … */
   lookedAt?: number;
+  /** For whom: another one who asks has the host looked at again. */
+  lookedFor?: string | undefined;
+  /** Its agent was there once, and nothing of it is any more; undefined: this process has not looked. */
+  wasReset?: boolean;
   /** … and when its agent was last installed. */
   installedAt?: number;
   /** Version of the object with which there was nothing left to do. */

@@ -19,6 +19,8 @@ export interface Known {
   readonly job: JobState | undefined;
   /** Of the last job: whether the login worked. undefined: none was tried by this process. */
   readonly reached: boolean | undefined;
+  /** Of a host whose agent somebody took off it. */
+  readonly reset?: Verdict | undefined;
   /** undefined: nothing is known of what the host is. */
   readonly assessment: Assessment | undefined;
   /** What the object says so far. */
@@ -71,8 +73,9 @@ function notDialled(spec: BKEHostSpec): Verdict | undefined {
   return unknown('NotTried', 'it is not dialled before its host key is known');
 }
 
-function agentReady({ heartbeat, job, before, reached, assessment }: Known): Verdict {
+function agentReady({ heartbeat, job, before, reached, reset, assessment }: Known): Verdict {
   if (heartbeat.state === 'fresh') return yes('Heartbeat');
+  if (reset !== undefined) return reset;
   // A controller that has just begun does not take back what was so.
   if (heartbeat.state === 'unproven' && before.AgentReady?.status === 'True') return before.AgentReady;
   return (

@@ -93,9 +93,15 @@ function errorOf(value: unknown): ErrorReport | undefined {
   const hint = textAt(value, 'hint');
   return {
     code: codeOf(textAt(value, 'code')) ?? 'BKE_COMMAND_FAILED',
-    message,
+    ...inLines(message),
     ...(hint === undefined ? {} : { hint }),
   };
+}
+
+/** Where an error is kept, its further lines are part of its message. */
+export function inLines(text: string): Pick<ErrorReport, 'message' | 'details'> {
+  const [message = '', ...details] = text.trim().split('\n');
+  return { message, ...(details.length === 0 ? {} : { details }) };
 }
 
 /** Controllers write an error into a message as `where: CODE: what happened`, then lines, the last of them what to do. */
@@ -105,7 +111,13 @@ export function errorInMessage(message: string): ErrorReport | undefined {
   const known = codeOf(code);
   if (known === undefined || words === undefined) return undefined;
   const hint = rest.at(-1);
-  return { code: known, message: words, ...(hint === undefined ? {} : { hint }) };
+  const details = rest.slice(0, -1);
+  return {
+    code: known,
+    message: words,
+    ...(hint === undefined ? {} : { hint }),
+    ...(details.length === 0 ? {} : { details }),
+  };
 }
 
 function codeOf(text: string | undefined): ErrorCode | undefined {

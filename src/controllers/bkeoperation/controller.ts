@@ -8,8 +8,11 @@ import { BkeError, toErrorReport } from '../../lib/errors.ts';
 import type { Controller, ControllerContext, ReconcileResult } from '../controller.ts';
 import { isPaused as isHeldByOthers } from '../bkehost/host.ts';
 import type { Informers, ObjectView } from '../informers.ts';
+import { annotations, askedBy } from '../bkehost/host.ts';
+import { identityOf } from '../object-status.ts';
 import { commandSteps } from './causes.ts';
 import { createChains, createFrame } from './create.ts';
+import { type Asking, isYounger } from './host-errors.ts';
 import {
   isOver,
   isPaused,
@@ -117,10 +120,25 @@ class OperationReconciler {
     const cancelled = await this.#isToStop(view, world);
     if (cancelled === undefined) return { requeueAfterMs: pollMs };
     const now = this.#now();
+    const asking = { name: view.name, since: object.metadata.creationTimestamp ?? now.toISOString() };
+    if (!cancelled) await this.#ask(world, asking);
     const frame = createFrame(world.name);
-    const result = advance(view.status, createChains(world, view.status, now), { frame, now, cancelled });
+    const result = advance(view.status, createChains(world, view.status, asking), { frame, now, cancelled });
     await this.#write(object, view.status, { ...result, now });
     return result.status.phase === 'Running' ? { requeueAfterMs: pollMs } : {};
+  }
+
+  /** What failed on hosts before is tried again at once: somebody asks who may have mended it. Of new hosts nothing has. */
+  async #ask({ nodes }: World, asking: Asking): Promise<void> {
+    for (const { host } of nodes) {
+      if (askedBy(host) === asking.name || isYounger(host, asking)) continue;
+      const frame = identityOf(host);
+      const asked = { ...frame, metadata: { ...frame.metadata, annotations: { [annotations.asked]: asking.name } } };
+      await this.#client.apply(asked, { fieldManager, force: true }).catch((thrown: unknown) => {
+        // Gone, or another one of its name.
+        if (![404, 409].includes(kubeStatus(thrown)?.status ?? 0)) throw thrown;
+      });
+    }
   }
 
   /** undefined: it is to stop, but agents are at work still. */

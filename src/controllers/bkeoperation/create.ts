@@ -2,7 +2,7 @@
 import type { BKEOperationStatus } from '../../api/kinds/bke-operation.ts';
 import { fieldAt, listAt, textAt } from '../../kube/fields.ts';
 import { firstLine, holds, troubleOf } from './causes.ts';
-import { siteError } from './host-errors.ts';
+import { type Asking, siteTrouble } from './host-errors.ts';
 import { type Around, describeCommand, hostSteps, isNode } from './host-steps.ts';
 import type { Chain, Look, LookedStep, OperationFrame } from './progress.ts';
 import type { World } from './world.ts';
@@ -41,13 +41,13 @@ function clusterEntry(cluster: string): string {
   return `cluster/${cluster}`;
 }
 
-export function createChains(world: World, told: BKEOperationStatus, now: Date): Chain[] {
+export function createChains(world: World, told: BKEOperationStatus, asking: Asking): Chain[] {
   const failed = new Set((told.hosts ?? []).flatMap(({ name, state }) => (state === 'Failed' ? [name] : [])));
-  const isUp = isInitialised(world);
-  const noControlPlane = !isUp && world.nodes.some(({ name, pool }) => pool === 'control-plane' && failed.has(name));
-  const around: Around = { world, now, noControlPlane };
-  const hosts = world.nodes.map((node) => ({ name: node.name, host: node.name, steps: hostSteps(node, around) }));
   const entry = clusterEntry(world.name);
+  const needed = [entry, ...world.nodes.flatMap(({ name, pool }) => (pool === 'control-plane' ? [name] : []))];
+  const noControlPlane = !isInitialised(world) && needed.some((name) => failed.has(name));
+  const around: Around = { world, asking, noControlPlane };
+  const hosts = world.nodes.map((node) => ({ name: node.name, host: node.name, steps: hostSteps(node, around) }));
   const someFailed = [...failed].some((name) => name !== entry);
   return [{ name: entry, steps: clusterSteps(around, someFailed) }, ...hosts];
 }
@@ -103,14 +103,15 @@ function resourcesLook({ cluster, bkeCluster, nodes }: World): Look {
   return { state: 'waiting', for: 'the resources of the cluster', cause: `not there yet: ${missing.join(', ')}` };
 }
 
-function infrastructureLook({ world, now }: Around): Look {
+function infrastructureLook({ world }: Around): Look {
   if (fieldAt(world.bkeCluster, 'status', 'initialization', 'provisioned') === true) return { state: 'done' };
+  const trouble = siteTrouble(world.bkeCluster, 'FirstHostPrepared');
   return {
     state: 'waiting',
     for: 'the infrastructure of the cluster',
     cause: troubleOf(world.bkeCluster) ?? 'no host of the control plane is prepared yet',
     next: describeCommand({ world }),
-    ...siteError(world.bkeCluster, 'FirstHostPrepared', now),
+    ...(trouble === undefined ? {} : { trouble }),
   };
 }
 

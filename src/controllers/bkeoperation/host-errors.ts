@@ -1,12 +1,27 @@
-// What of a host only a person can change: told as the error of its step, once whoever is at work has had time to try again.
+// What is wrong with a host, and for how long that is borne before its step has failed: not at all where nothing but a person changes it.
 import type { KubeObject } from '../../kube/client.ts';
-import { conditionOf } from '../../kube/conditions.ts';
+import { conditionOf, conditionWords } from '../../kube/conditions.ts';
 import { fieldAt, listAt, textAt } from '../../kube/fields.ts';
+import type { ErrorCode } from '../../lib/error-table.ts';
 import type { ErrorReport } from '../../lib/errors.ts';
+import { plural } from '../../lib/text.ts';
+import { askedBy } from '../bkehost/host.ts';
 import { isLastingCode } from '../bkehost/reasons.ts';
 import { errorInMessage } from './causes.ts';
+import type { Trouble } from './progress.ts';
 
-const graceMs = 60_000;
+/** What operation asks, and since when. What was so before may be mended by now: whoever is at work on it looks again first. */
+export interface Asking {
+  readonly name: string;
+  /** RFC 3339 */
+  readonly since: string;
+}
+
+/**
+ * With what it takes to find out (a login 20 s, a heartbeat 40 s, a look at the world 5 s) all of it is told within a minute, and what heals by
+ * itself was tried again a few times.
+ */
+const graceMs = { heals: 30_000, silent: 10_000, looksAgain: 30_000, site: 15_000 } as const;
 
 /** Reasons that no error stands behind. */
 const lastingReasons: ReadonlySet<string> = new Set([
@@ -16,45 +31,100 @@ const lastingReasons: ReadonlySet<string> = new Set([
   'CarriesServices',
 ]);
 
-export function hostError(host: KubeObject, now: Date): ErrorReport | undefined {
+/** Of what hosts are made nodes with: the same again comes to the same. */
+const lastingSteps: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  'BKE_PREFLIGHT_FAILED',
+  'BKE_DISK_FULL',
+  'BKE_DIGEST_MISMATCH',
+  'BKE_ARTIFACT_MISSING',
+  'BKE_STEP_UNKNOWN',
+  'BKE_STEP_INVALID',
+  'BKE_BOOTSTRAP_DATA_INVALID',
+  'BKE_TIME_SERVICE_MISSING',
+  'BKE_NODE_EXISTS',
+]);
+
+/** Of a host that no machine has yet. */
+export function hostTrouble(host: KubeObject, asking: Asking): Trouble | undefined {
   const available = conditionOf(host, 'Available');
-  if (available?.status !== 'False' || !isOld(sinceOf(host, 'Available'), now)) return undefined;
+  if (available?.status !== 'False') return undefined;
+  const lasts = isSince(host, 'Available', asking) ? 0 : graceMs.looksAgain;
   const found = errorInMessage(available.message);
-  if (found !== undefined) return isLastingCode(found.code) ? found : undefined;
-  const { reason, message } = available;
-  const { name } = host.metadata;
-  const hint = `Mend it and run the same command again; 'kubectl describe bkehost ${name}' tells all of the host.`;
-  const words = message === '' ? reason : message;
-  if (conditionOf(host, 'Preflight')?.status === 'False') return { code: 'BKE_PREFLIGHT_FAILED', message: words, hint };
-  return lastingReasons.has(reason) ? { code: 'BKE_HOST_NOT_AVAILABLE', message: words, hint } : undefined;
+  if (found !== undefined) return { error: found, graceMs: isLastingCode(found.code) ? lasts : graceMs.heals };
+  if (available.reason === 'HeartbeatLost') return silence(host);
+  const error = unavailable(host);
+  return error === undefined ? undefined : { error, graceMs: lasts };
 }
 
-/** What the agent ended a command with. A controller that tries again has written a new one by then. */
-export function commandError(
-  command: KubeObject | undefined,
-  failed: ErrorReport | undefined,
-  now: Date,
-): { error?: ErrorReport } {
-  const ends = listAt(command, 'status', 'steps').map((step) => textAt(step, 'finished') ?? '');
-  return failed !== undefined && isOld(ends.toSorted().at(-1), now) ? { error: failed } : {};
+function unavailable(host: KubeObject): ErrorReport | undefined {
+  const available = conditionOf(host, 'Available');
+  if (available === undefined) return undefined;
+  const { reason, message } = available;
+  const hint = `Mend it and run the same command again; 'kubectl describe bkehost ${host.metadata.name}' tells all of the host.`;
+  const checks = ['Preflight', 'Clean'].map((type) => conditionOf(host, type));
+  const failed = checks.filter((condition) => condition?.status === 'False' && checkReasons.has(condition.reason));
+  if (failed.length > 0) return preflightError(failed.map((condition) => condition?.message ?? '').join('\n'), hint);
+  if (!lastingReasons.has(reason)) return undefined;
+  return { code: 'BKE_HOST_NOT_AVAILABLE', message: message === '' ? reason : message, hint };
+}
+
+const checkReasons: ReadonlySet<string> = new Set(['ChecksFailed', 'Leftovers']);
+
+function preflightError(message: string, hint: string): ErrorReport {
+  const details = message.split('\n').filter((line) => line !== '');
+  return {
+    code: 'BKE_PREFLIGHT_FAILED',
+    message: `${plural(details.length, 'problem')} found before anything was changed`,
+    hint,
+    details,
+  };
+}
+
+/** Of a host that something is done on: nobody does it while its agent is silent. */
+export function silence(host: KubeObject): Trouble | undefined {
+  const ready = conditionOf(host, 'AgentReady');
+  if (ready?.status !== 'False') return undefined;
+  const found = errorInMessage(ready.message);
+  if (found !== undefined) return { error: found, graceMs: graceMs.heals };
+  if (ready.reason !== 'HeartbeatLost') return undefined;
+  const reachable = conditionOf(host, 'Reachable');
+  const login = reachable?.status === 'False' ? [`Reachable: ${conditionWords(reachable)}`] : [];
+  const error: ErrorReport = {
+    code: 'BKE_AGENT_SILENT',
+    message: `the agent of ${host.metadata.name} is silent: ${ready.message}`,
+    hint: 'Switch the host on or mend its network: its agent goes on by itself from where it was. Then run the same command again.',
+    ...(login.length === 0 ? {} : { details: login.flatMap((words) => words.split('\n')) }),
+  };
+  return { error, graceMs: graceMs.silent };
+}
+
+/** What the agent ended a command with. Of one that was given before somebody asked, another attempt comes first. */
+export function commandTrouble(
+  { host, command }: { readonly host: KubeObject; readonly command: KubeObject | undefined },
+  failed: ErrorReport,
+  asking: Asking,
+): Trouble {
+  const isOurs = (command !== undefined && askedBy(command) === asking.name) || isYounger(host, asking);
+  if (!lastingSteps.has(failed.code)) return { error: failed, graceMs: graceMs.heals };
+  return { error: failed, graceMs: isOurs ? 0 : graceMs.looksAgain };
 }
 
 /** What no agent can do anything about: the site lacks something, or the machine asks for what bke does not do. */
 const siteReasons: ReadonlySet<string> = new Set(['ArtifactsMissing', 'SiteUnknown', 'FormatUnsupported']);
 
-export function siteError(object: KubeObject | undefined, type: string, now: Date): { error?: ErrorReport } {
+export function siteTrouble(object: KubeObject | undefined, type: string): Trouble | undefined {
   const found = conditionOf(object, type);
-  if (object === undefined || found === undefined || !siteReasons.has(found.reason)) return {};
-  if (!isOld(sinceOf(object, type), now)) return {};
+  if (found === undefined || !siteReasons.has(found.reason)) return undefined;
   const code = found.reason === 'ArtifactsMissing' ? 'BKE_ARTIFACT_MISSING' : 'BKE_SITE_UNKNOWN';
-  return { error: errorInMessage(found.message) ?? { code, message: found.message } };
+  return { error: errorInMessage(found.message) ?? { code, message: found.message }, graceMs: graceMs.site };
 }
 
-function sinceOf(object: KubeObject, type: string): string | undefined {
+/** Made after somebody asked: all that is said of it is about this attempt. */
+export function isYounger({ metadata }: KubeObject, { since }: Asking): boolean {
+  return Date.parse(metadata.creationTimestamp ?? '') >= Date.parse(since);
+}
+
+function isSince(object: KubeObject, type: string, { since }: Asking): boolean {
   const found = listAt(object, 'status', 'conditions').find((condition) => fieldAt(condition, 'type') === type);
-  return textAt(found, 'lastTransitionTime');
-}
-
-function isOld(since: string | undefined, now: Date): boolean {
-  return since !== undefined && now.getTime() - Date.parse(since) >= graceMs;
+  return Date.parse(textAt(found, 'lastTransitionTime') ?? '') >= Date.parse(since);
 }

@@ -1,9 +1,11 @@
 // What each host of a cluster goes through until it is a node, and what it looks like now.
+import type { KubeObject } from '../../kube/client.ts';
 import { conditionOf } from '../../kube/conditions.ts';
 import { fieldAt, textAt } from '../../kube/fields.ts';
+import { readCommandID } from '../host-command/command-id.ts';
 import { causeWords, type CommandStep, commandSteps, holds, troubleOf, workOf } from './causes.ts';
-import { commandError, hostError, siteError } from './host-errors.ts';
-import type { Look, LookedStep } from './progress.ts';
+import { type Asking, commandTrouble, hostTrouble, silence, siteTrouble } from './host-errors.ts';
+import type { Look, LookedStep, Trouble } from './progress.ts';
 import type { NodeView, World } from './world.ts';
 
 const minuteMs = 60_000;
@@ -16,7 +18,7 @@ const joinTask = 'bootstrap-data';
 
 export interface Around {
   readonly world: World;
-  readonly now: Date;
+  readonly asking: Asking;
   /** The control plane cannot come up: what needs it is not waited for. */
   readonly noControlPlane: boolean;
 }
@@ -42,13 +44,13 @@ export function hostSteps(node: NodeView, around: Around): LookedStep[] {
   ];
 }
 
-function agentLook({ name, host }: NodeView, { now }: Around): Look {
+function agentLook({ name, host }: NodeView, { asking }: Around): Look {
   const available = conditionOf(host, 'Available');
   if (available?.status === 'True' || fieldAt(host, 'spec', 'consumerRef') !== undefined) return { state: 'done' };
   const waiting = { state: 'waiting', for: `the agent of ${name}`, next: `bke host list` } as const;
   if (available === undefined) return { ...waiting, cause: 'the controller has not looked at it yet' };
-  const error = hostError(host, now);
-  return { ...waiting, cause: causeWords(available), ...(error === undefined ? {} : { error }) };
+  const trouble = hostTrouble(host, asking);
+  return { ...waiting, cause: causeWords(available), ...(trouble === undefined ? {} : { trouble }) };
 }
 
 /** Hosts are prepared before machines take them (docs/adr/0013-hosts-before-machines.md), but not those that nobody will take. */
@@ -61,7 +63,8 @@ function prepareLook(node: NodeView, around: Around): Look {
   if (bkeMachine === undefined && own.length === 0) return unclaimedLook(node, around);
   const otherwise = troubleOf(bkeMachine) ?? troubleOf(machine) ?? 'its command is not written yet';
   const look = atWork(node, around, { for: `${name} to be prepared`, steps, own, otherwise });
-  return { ...siteError(bkeMachine, 'Prepared', around.now), ...look };
+  const trouble = look.trouble ?? siteTrouble(bkeMachine, 'Prepared');
+  return trouble === undefined ? look : { ...look, trouble };
 }
 
 interface Work {
@@ -74,28 +77,41 @@ interface Work {
   readonly otherwise: string;
 }
 
-function atWork({ command }: NodeView, { world, now }: Around, work: Work): Look & { readonly state: 'waiting' } {
+function atWork(node: NodeView, { world, asking }: Around, work: Work): Look & { readonly state: 'waiting' } {
+  const silent = silence(node.host);
   const failed = work.own.find(({ state }) => state === 'Failed')?.error;
+  const trouble = silent ?? (failed === undefined ? undefined : commandTrouble(node, failed, asking));
   const doing = work.own.some(({ state }) => state === 'Running' || state === 'Pending')
     ? workOf(work.steps)
     : undefined;
   return {
     state: 'waiting',
     for: work.for,
-    cause: failed === undefined ? (doing ?? work.otherwise) : `error[${failed.code}] ${failed.message}`,
+    cause: trouble === undefined ? (doing ?? work.otherwise) : causeOf(trouble),
     next: describeCommand({ world }),
-    ...commandError(command, failed, now),
+    retries: isRetry(node.command),
+    ...(trouble === undefined ? {} : { trouble }),
   };
 }
 
+function causeOf({ error: { code, message, details = [] } }: Trouble): string {
+  return `error[${code}] ${[message, ...details].join(' ')}`;
+}
+
+function isRetry(command: KubeObject | undefined): boolean {
+  return (readCommandID(textAt(command, 'spec', 'commandID') ?? '')?.attempt ?? 1) > 1;
+}
+
 /** A host that no machine asks for is a spare one. */
-function unclaimedLook({ name, pool }: NodeView, around: Around): Look {
+function unclaimedLook({ name, host, pool }: NodeView, around: Around): Look {
   const { world, noControlPlane } = around;
   if (isPoolFull(world, pool)) return { state: 'done' };
+  const trouble = hostTrouble(host, around.asking);
   return {
     state: 'waiting',
     for: `a machine that takes ${name}`,
-    cause: unclaimedCause(world, pool),
+    cause: trouble === undefined ? unclaimedCause(world, pool) : causeOf(trouble),
+    ...(trouble === undefined ? {} : { trouble }),
     next: describeCommand(around),
     blocked: noControlPlane,
   };

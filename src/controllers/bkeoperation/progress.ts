@@ -16,11 +16,19 @@ export type Look =
       readonly cause: string;
       /** What a person can do meanwhile. */
       readonly next?: string;
-      /** Nothing but a person changes it: the step has failed. */
-      readonly error?: ErrorReport;
+      /** What is wrong. */
+      readonly trouble?: Trouble;
+      /** What was wrong is tried again now: that does not mean that it is well. */
+      readonly retries?: boolean;
       /** It cannot come true any more because of another failure: nobody waits for it. */
       readonly blocked?: boolean;
     };
+
+export interface Trouble {
+  readonly error: ErrorReport;
+  /** As long as that it may last before the step has failed. 0: nothing but a person changes it. */
+  readonly graceMs: number;
+}
 
 export interface LookedStep {
   readonly phase: string;
@@ -45,6 +53,7 @@ export interface OperationFrame {
   readonly next: (outcome: 'done' | 'failed' | 'cancelled') => readonly string[];
 }
 
+type Waiting = Look & { readonly state: 'waiting' };
 type HostEntry = NonNullable<BKEOperationStatus['hosts']>[number];
 type PhaseEntry = NonNullable<BKEOperationStatus['phases']>[number];
 
@@ -59,6 +68,8 @@ const tellEveryMs = 10_000;
 /** Shorter waits are not worth a line. */
 const quietMs = 2000;
 const longestCause = 500;
+/** Lines of one failure that are told at once. */
+const mostNotes = 4;
 
 /** @param cancelled nothing further is waited for: everything that is not done is told as stopped */
 export function advance(
@@ -160,11 +171,15 @@ class Progress {
   #wait(
     chain: Chain,
     step: LookedStep,
-    { entry, look }: { readonly entry: HostEntry; readonly look: Look & { readonly state: 'waiting' } },
+    { entry, look }: { readonly entry: HostEntry; readonly look: Waiting },
   ): HostEntry {
-    const { message: _message, told: toldAt, ...rest } = entry;
+    const { message: toldWords, told: toldAt, troubled: _troubled, ...unsaid } = entry;
+    const troubled = this.#troubledSince(entry, look);
+    const rest = { ...unsaid, ...defined({ troubled }) };
     const cause = look.cause.slice(0, longestCause);
-    const error = look.error ?? this.#lateError(chain, step, { since: entry.since, cause, next: look.next });
+    const error =
+      this.#lastingError(look, troubled) ??
+      this.#lateError(chain, step, { since: entry.since, cause, next: look.next });
     if (error !== undefined) {
       const report = bounded({ ...error, ...(chain.host === undefined ? {} : { host: chain.host }) });
       this.#events.push({
@@ -173,11 +188,12 @@ class Progress {
         error: report,
         durationMs: this.#since(entry.since),
       });
-      return { ...rest, state: 'Failed', error: stored(report) };
+      this.#tellDetails(chain, report);
+      return { ...unsaid, state: 'Failed', error: stored(report) };
     }
     const message = `${look.for}: ${cause}`.slice(0, 1024);
     const due = toldAt === undefined ? this.#since(entry.since) >= quietMs : this.#since(toldAt) >= tellEveryMs;
-    if (message === entry.message || !due) return entry;
+    if (message === toldWords || !due) return { ...rest, ...defined({ message: toldWords, told: toldAt }) };
     this.#events.push({
       type: 'step.waiting',
       ...placeOf(chain, step),
@@ -187,6 +203,22 @@ class Progress {
       ...(look.next === undefined ? {} : { next: look.next }),
     });
     return { ...rest, message, told: this.#now };
+  }
+
+  #troubledSince({ troubled }: HostEntry, { trouble, retries }: Waiting): string | undefined {
+    if (trouble !== undefined) return troubled ?? this.#now;
+    return retries === true ? troubled : undefined;
+  }
+
+  #lastingError({ trouble }: Waiting, troubled: string | undefined): ErrorReport | undefined {
+    if (trouble === undefined || troubled === undefined) return undefined;
+    return this.#since(troubled) >= trouble.graceMs ? trouble.error : undefined;
+  }
+
+  /** The end of the operation has all of them; it may be far away. */
+  #tellDetails({ host }: Chain, { details = [] }: ErrorReport): void {
+    for (const message of details.slice(-mostNotes))
+      this.#events.push({ type: 'note', level: 'warning', message, ...defined({ host }) });
   }
 
   #lateError(

@@ -3,6 +3,7 @@ import type { HostState } from '../../api/events.ts';
 import type { BKEOperationStatus } from '../../api/kinds/bke-operation.ts';
 import { errorTable } from '../../lib/error-table.ts';
 import { BkeError, type ErrorReport, toErrorReport } from '../../lib/errors.ts';
+import { inLines } from './causes.ts';
 
 type HostEntry = NonNullable<BKEOperationStatus['hosts']>[number];
 
@@ -27,15 +28,24 @@ type StoredError = NonNullable<BKEOperationStatus['error']>;
 /** A code that this release does not have came from another one. */
 export function report({ code, message, hint, host }: StoredError): ErrorReport {
   const known = Object.keys(errorTable).find((name): name is keyof typeof errorTable => name === code);
-  return { code: known ?? 'BKE_COMMAND_FAILED', message, ...defined({ hint, host }) };
+  return { code: known ?? 'BKE_COMMAND_FAILED', ...inLines(message), ...defined({ hint, host }) };
 }
 
-export function stored({ code, message, hint, host }: ErrorReport): StoredError {
-  return { code, message, ...defined({ hint, host }) };
+/** Further lines become part of the message. */
+export function stored({ code, message, hint, host, details = [] }: ErrorReport): StoredError {
+  return { code, message: [message, ...details].join('\n').slice(0, 4096), ...defined({ hint, host }) };
 }
 
-export function bounded({ code, message, hint, host }: ErrorReport): ErrorReport {
-  return { code, message: message.slice(0, 1500), ...defined({ hint: hint?.slice(0, 1000), host }) };
+const mostDetails = 12;
+
+/** Many hosts' errors are in one object: of the lines of each, the last are kept. */
+export function bounded({ code, message, hint, host, details }: ErrorReport): ErrorReport {
+  const lines = details?.slice(-mostDetails).map((line) => line.slice(0, 300));
+  return {
+    code,
+    message: message.slice(0, 1500),
+    ...defined({ hint: hint?.slice(0, 1000), host, details: lines }),
+  };
 }
 
 export function cancelledReport(): StoredError {

@@ -3,7 +3,7 @@ import type { KubeClient, KubeObject, ObjectKey } from '../../kube/client.ts';
 import { fieldAt, keyOf, numberAt } from '../../kube/fields.ts';
 import { BkeError } from '../../lib/errors.ts';
 import { agentObjects } from '../../api/agent-config.ts';
-import { commandKind, type HostName } from '../bkehost/host.ts';
+import { annotations, askedBy, commandKind, hostKey, type HostName } from '../bkehost/host.ts';
 import { newCommandID, type Order } from './command-id.ts';
 import { type Progress, progressOf } from './progress.ts';
 import type { Retries } from './retries.ts';
@@ -26,7 +26,7 @@ export interface Given {
 }
 
 /**
- * Gives the order where it was not given yet, and again, after a pause that grows, where it failed.
+ * Gives the order where it was not given yet, and again where it failed: after a pause that grows, or at once where somebody has asked anew since.
  * @param mayGive asked after the command was read and before it is written: what it says can't have changed in between without a conflict
  * @throws BkeError as KubeClient does
  */
@@ -35,10 +35,14 @@ export async function fulfil(giving: Giving, order: Order, mayGive?: () => Promi
   // The controller of hosts makes it.
   if (command === undefined) return { progress: { state: 'busy', commandID: '' }, waitMs: 2000 };
   const progress = progressOf(command, order);
-  const { attempt, waitMs } = nextAttempt(progress, giving.retries);
+  if (progress.state !== 'absent' && progress.state !== 'failed') return { progress };
+  const host = await giving.client.get(hostKey(giving.host));
+  const asked = host && askedBy(host);
+  const isNew = asked !== undefined && asked !== askedBy(command);
+  const { attempt, waitMs } = nextAttempt(progress, isNew, giving.retries);
   if (attempt === undefined) return waitMs === undefined ? { progress } : { progress, waitMs };
   if (mayGive !== undefined && !(await mayGive())) return { progress };
-  const given = await give(giving, command, { order, attempt });
+  const given = await give(giving, command, { order, attempt, asked });
   if (!given) return { progress, waitMs: 500 };
   // A failure is told until the new attempt tells something: nobody should think it was mended.
   return {
@@ -49,16 +53,17 @@ export async function fulfil(giving: Giving, order: Order, mayGive?: () => Promi
 
 const notTaken = 'the agent has not taken it yet';
 
+type Fresh = Extract<Progress, { state: 'absent' | 'failed' }>;
+
 interface Next {
   /** undefined: not now. */
   readonly attempt?: number;
   readonly waitMs?: number;
 }
 
-function nextAttempt(progress: Progress, retries: Retries): Next {
+function nextAttempt(progress: Fresh, isNew: boolean, retries: Retries): Next {
   if (progress.state === 'absent') return { attempt: 1 };
-  if (progress.state !== 'failed') return {};
-  const waitMs = retries.waitMs(progress);
+  const waitMs = isNew ? 0 : retries.waitMs(progress);
   return waitMs > 0 ? { waitMs } : { attempt: progress.attempt + 1 };
 }
 
@@ -66,7 +71,7 @@ function nextAttempt(progress: Progress, retries: Retries): Next {
 async function give(
   { client, leaseGeneration }: Giving,
   command: KubeObject,
-  { order, attempt }: { readonly order: Order; readonly attempt: number },
+  { order, attempt, asked }: { readonly order: Order; readonly attempt: number; readonly asked: string | undefined },
 ): Promise<boolean> {
   const seen = numberAt(command, 'spec', 'leaseGeneration') ?? 0;
   if (seen > leaseGeneration) {
@@ -77,7 +82,7 @@ async function give(
   }
   const commandID = newCommandID(order, attempt);
   const spec = { commandID, leaseGeneration, cancelRequested: null, operationRef: null, steps: order.steps };
-  return patched(client, command, { spec });
+  return patched(client, command, { metadata: { annotations: { [annotations.asked]: asked ?? null } }, spec });
 }
 
 /** Asks the agent to end what it does. @returns whether nothing runs (any more) */
@@ -93,10 +98,16 @@ export async function stopCommand(
   return false;
 }
 
-async function patched(client: CommandClient, command: KubeObject, change: object): Promise<boolean> {
+interface Change {
+  readonly metadata?: object;
+  readonly spec: object;
+}
+
+async function patched(client: CommandClient, command: KubeObject, { metadata, spec }: Change): Promise<boolean> {
   const { resourceVersion } = command.metadata;
+  const change = { metadata: { ...metadata, resourceVersion }, spec };
   try {
-    await client.patch(keyOf(command), { metadata: { resourceVersion }, ...change }, { type: 'merge', fieldManager });
+    await client.patch(keyOf(command), change, { type: 'merge', fieldManager });
     return true;
   } catch (thrown) {
     if (thrown instanceof BkeError && thrown.code === 'BKE_KUBE_CONFLICT') return false;

@@ -25,7 +25,7 @@ function known(parts: Partial<Known> = {}): Known {
 }
 
 function failed(error: BkeError): Known['job'] {
-  return { name: 'enrol', inputs: '', failure: { thrown: error, attempts: 1, againAt: 0 } };
+  return { name: 'enrol', inputs: '', failure: { thrown: error, attempts: 1, againAt: 0, doing: '' } };
 }
 
 /** `Available` in short. */

@@ -141,9 +141,8 @@ it('fails at once in what a person has to mend, and does not wait for what needs
   };
   site.host('cp1', 'control-plane', refused);
   site.host('w1', 'workers', available);
-  expect(site.told(10).filter((words) => words.startsWith('failed'))).toEqual([]);
-  const told = site.told(90);
-  expect(told[0]).toBe('failed cp1 host/agent: BKE_SSH_AUTH cannot log in to cp1');
+  const told = site.told(10);
+  expect(told).toContain('failed cp1 host/agent: BKE_SSH_AUTH cannot log in to cp1');
   expect(told.slice(-3)).toEqual([
     'phase.finished infrastructure failed',
     'phase.finished workers cancelled',
