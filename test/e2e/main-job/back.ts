@@ -48,7 +48,7 @@ export function backTests(job: () => MainJob): void {
         }),
       );
     expect(await job().differences()).toEqual([]);
-    expect(await job().w2.output('cat /var/lib/kubelet/keep/c "/srv/my data/c"')).toBe('canary\ncanary\n');
+    expect(await job().w2.output('cat /var/lib/kubelet/keep/c "/srv/my data/c"')).toBe('canary\ncanary');
     expect(await job().sink.attempts()).toEqual([]);
   });
 }

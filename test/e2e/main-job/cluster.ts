@@ -54,7 +54,7 @@ const patience = { timeout: 180_000, interval: 1000 };
 export function clusterTests(job: () => MainJob): void {
   it('gives a kubeconfig that only its owner reads, and three nodes are Ready', async () => {
     await job().done(`cluster kubeconfig ${clusterName} --to ${clusterKubeconfig}`);
-    expect(await job().boot.output(`stat -c %a ${clusterKubeconfig}`)).toBe('600\n');
+    expect(await job().boot.output(`stat -c %a ${clusterKubeconfig}`)).toBe('600');
     expect(await nodes(job())).toEqual([
       expect.stringMatching(/^cp1 bke:\/\/bke\/cp1\/\S+ True$/),
       expect.stringMatching(/^w1 bke:\/\/bke\/w1\/\S+ True$/),

@@ -35,7 +35,7 @@ const parts = [
   'charts',
   'containerd',
   'kubernetes',
-  'node/kubeadm',
+  'node/boot',
   'cluster-api',
   'bootstrap-kubeadm',
   'control-plane-kubeadm',
