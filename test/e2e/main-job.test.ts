@@ -6,6 +6,7 @@ import { clusterTests } from './main-job/cluster.ts';
 import { createTests, killsOf } from './main-job/create.ts';
 import { initTests } from './main-job/init.ts';
 import { type MainJob, startJob } from './main-job/job.ts';
+import { soakTests } from './main-job/soak.ts';
 
 let started: MainJob | undefined;
 const job = (): MainJob => {
@@ -24,4 +25,5 @@ afterAll(() => stopHosts());
 describe('bke init --bootstrap kubeadm', () => initTests(job));
 describe('bke cluster create', () => createTests(job, [1, 2].flatMap(killsOf)));
 describe('the cluster', () => clusterTests(job));
+if (process.env['BKE_SOAK'] === '1') describe('bke cluster create at other moments', () => soakTests(job));
 describe('bke reset', () => backTests(job));

@@ -79,7 +79,8 @@ export async function createDespite(job: MainJob, kills: readonly Kill[]): Promi
   process.stderr.write(`${(await killing).join('\n')}\n`);
 }
 
-function told({ what, host, afterMs }: Kill): string {
+/** For people. */
+export function told({ what, host, afterMs }: Kill): string {
   return `${what} on ${host} after ${Math.round(afterMs / 1000)} s`;
 }
 
