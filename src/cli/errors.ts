@@ -30,8 +30,22 @@ export function exitCodeOf(thrown: unknown): number {
 
 /** Lines for stderr, each ended by a newline. */
 export function renderError(thrown: unknown, style: ErrorStyle): string {
-  const groups = grouped(flatten(thrown));
-  return groups.map((group) => renderGroup(group, style)).join('');
+  const groups = byMend(grouped(flatten(thrown)));
+  return groups
+    .map((group, index) => {
+      const next = groups[index + 1];
+      return renderGroup(group, { ...style, isLast: next === undefined || mendOf(next) !== mendOf(group) });
+    })
+    .join('');
+}
+
+/** What is mended in the same way stands together, so that the way is told once. */
+function byMend(groups: readonly ErrorGroup[]): ErrorGroup[] {
+  return [...Map.groupBy(groups, mendOf).values()].flat();
+}
+
+function mendOf({ report: { code, hint } }: ErrorGroup): string {
+  return JSON.stringify([code, hint]);
 }
 
 /** One line of JSON for stderr, where -o json was asked for. */
@@ -75,7 +89,7 @@ function causeOf(error: unknown, message: string): string | undefined {
   return error.code === 'BKE_SYSTEM' || cause === '' || message.includes(cause) ? undefined : cause;
 }
 
-function renderGroup({ report, hosts }: ErrorGroup, style: ErrorStyle): string {
+function renderGroup({ report, hosts }: ErrorGroup, style: ErrorStyle & { readonly isLast: boolean }): string {
   const { theme } = style;
   const head = theme.bad(theme.strong(`error[${report.code}]:`));
   const where = hosts.length === 1 ? `${hosts[0]}: ` : '';
@@ -92,11 +106,11 @@ function renderGroup({ report, hosts }: ErrorGroup, style: ErrorStyle): string {
     if (style.log !== undefined)
       lines.push(`  Everything about it is in ${style.log}; please report it with that file.`);
   }
-  if (report.hint !== undefined) {
+  if (style.isLast && report.hint !== undefined) {
     const [hint = '', ...rest] = shownLines(report.hint);
     lines.push(`${theme.accent('hint:')} ${hint}`, ...rest.map((line) => `      ${line}`));
   }
-  lines.push(theme.faint(`see: bke explain ${report.code}`));
+  if (style.isLast) lines.push(theme.faint(`see: bke explain ${report.code}`));
   return lines.map((line) => `${line}\n`).join('');
 }
 

@@ -12,7 +12,6 @@ import { BkeError } from '../../lib/errors.ts';
 import { clustersNamespaceObjects } from '../../tasks/cluster-api/clusters-namespace.ts';
 import type { CommandContext } from '../context.ts';
 import { askForNewKeys, hostTargets, type LoadedHosts } from '../host/access.ts';
-import { tellFindings } from '../host/check-result.ts';
 import { throwUnlessDone } from '../../operations/local-operation.ts';
 import { lookAtHosts } from '../host/look.ts';
 import { withManagement } from '../management.ts';
@@ -79,7 +78,7 @@ async function checkedHosts(
   { loaded, options }: Wanted,
   existing: Existing,
 ): Promise<ClusterConfig> {
-  const { config } = loaded;
+  const { config, name: file } = loaded;
   const { acceptAll, connections } = options;
   // Hosts of an operation that runs are its controllers' to look at: one that is half way would fail checks for a bare host.
   const inUse = (name: string): boolean =>
@@ -102,11 +101,8 @@ async function checkedHosts(
     return target === undefined ? [] : [{ host, target }];
   });
   const ignored = [...new Set([...options.ignoredChecks, ...config.settings.ignoreChecks])];
-  const { checked, accepted } = await lookAtHosts(context, { config, hosts, ignored, acceptAll, connections });
-  if (checked.result.outcome !== 'done') {
-    tellFindings(context, checked);
-    throwUnlessDone(checked.result);
-  }
+  const { checked, accepted } = await lookAtHosts(context, { config, file, hosts, ignored, acceptAll, connections });
+  throwUnlessDone(checked.result);
   const found = await knownKeys(
     hosts.map(({ target }): SshTarget => target),
     accepted,

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { OperationEvent } from '../../api/events.ts';
 import type { KubeClient, KubeObject, ResourceKind } from '../../kube/client.ts';
 import { hostVersion } from '../../cluster/render/names.ts';
-import { startInformer } from '../../kube/informer.ts';
+import { type InformerState, startInformer } from '../../kube/informer.ts';
 import { BkeError } from '../../lib/errors.ts';
 import { formatDuration } from '../../lib/duration.ts';
 import type { CommandContext } from '../context.ts';
@@ -19,13 +19,19 @@ export interface Followed {
   readonly where: string;
 }
 
+/** Contact that is lost for a moment is nothing to tell; for so long nobody waits in vain. */
+const lostToldMs = 10_000;
+const lostMs = 5 * 60_000;
+const backOff = { firstMs: 500, mostMs: 5000 } as const;
+
 /** A controller takes an operation up within seconds; one that is just being updated needs longer. */
 const untoldMs = 20_000;
 const untakenMs = 5 * 60_000;
 const tickMs = 500;
 
 /**
- * @throws what the operation failed with; BKE_DETACHED where the person stops watching; BKE_TIMEOUT where no controller takes it up; BKE_USAGE where it is gone
+ * @throws what the operation failed with; BKE_DETACHED where the person stops watching; BKE_TIMEOUT where no controller takes it up; BKE_KUBE_UNREACHABLE where
+ * the management cluster does not answer for minutes; BKE_USAGE where it is gone
  */
 export async function follow(
   context: CommandContext,
@@ -36,18 +42,19 @@ export async function follow(
   const ended = new AbortController();
   const watched = new Watched(context);
   context.onStop(`no longer watching; the operation goes on`);
-  const informer = startInformer({
-    client,
-    kind: operationKind,
-    list: { namespace, fieldSelector: `metadata.name=${name}` },
-    signal: ended.signal,
-    onChange: ({ type, object }) => watched.see(type === 'deleted' ? undefined : object),
-  });
+  const informer = startInformer(
+    {
+      client,
+      kind: operationKind,
+      list: { namespace, fieldSelector: `metadata.name=${name}` },
+      signal: ended.signal,
+      onChange: ({ type, object }) => watched.see(type === 'deleted' ? undefined : object),
+    },
+    backOff,
+  );
   try {
-    const finished = await untilFinished(context, watched, {
-      followed,
-      lastError: () => informer.state().lastError?.message,
-    });
+    const contact = new Contact(context, followed, () => informer.state());
+    const finished = await untilFinished(context, watched, { followed, contact });
     throwUnlessDone(finished);
   } finally {
     ended.abort();
@@ -80,15 +87,67 @@ class Watched {
   }
 }
 
+/** Whether the management cluster answers. */
+class Contact {
+  readonly #context: CommandContext;
+  readonly #followed: Followed;
+  readonly #state: () => InformerState;
+  #lostAt: number | undefined;
+  #told = false;
+
+  constructor(context: CommandContext, followed: Followed, state: () => InformerState) {
+    this.#context = context;
+    this.#followed = followed;
+    this.#state = state;
+  }
+
+  /** Why it did not answer last. */
+  get trouble(): string | undefined {
+    return this.#state().lastError?.message;
+  }
+
+  /** Tells once that it is lost, and that it is back. @throws BkeError BKE_KUBE_UNREACHABLE */
+  look(): void {
+    const { syncedSince, lastError } = this.#state();
+    if (syncedSince !== undefined || lastError === undefined) return this.#isBack();
+    this.#lostAt ??= performance.now();
+    const lost = performance.now() - this.#lostAt;
+    if (lost >= lostToldMs && !this.#told) {
+      this.#told = true;
+      this.#context.note(
+        `warning: the management cluster does not answer (${lastError.message}); the operation goes on when it is back, and is watched on`,
+      );
+    }
+    if (lost >= lostMs) throw this.#gaveUp(lost, lastError.message);
+  }
+
+  #isBack(): void {
+    if (this.#told) this.#context.note('The management cluster answers again.');
+    this.#lostAt = undefined;
+    this.#told = false;
+  }
+
+  #gaveUp(lostForMs: number, cause: string): BkeError {
+    const { name, where } = this.#followed;
+    return new BkeError(
+      'BKE_KUBE_UNREACHABLE',
+      `the management cluster has not answered for ${formatDuration(lostForMs)}: ${cause}`,
+      {
+        hint: `When it does, 'bke operation attach ${name}${where}' shows how the operation gets on.`,
+      },
+    );
+  }
+}
+
 interface Waiting {
   readonly followed: Followed;
-  readonly lastError: () => string | undefined;
+  readonly contact: Contact;
 }
 
 async function untilFinished(
   context: CommandContext,
   watched: Watched,
-  { followed, lastError }: Waiting,
+  { followed, contact }: Waiting,
 ): Promise<Finished> {
   const began = performance.now();
   let told = false;
@@ -96,13 +155,14 @@ async function untilFinished(
     if (watched.finished !== undefined) return watched.finished;
     if (watched.gone) throw new BkeError('BKE_USAGE', `the operation ${followed.name} is gone from the cluster`);
     if (context.signal.aborted) throw detached(followed);
+    contact.look();
     const waited = performance.now() - began;
     if (!watched.taken && !told && waited > untoldMs) {
       told = true;
-      context.note(untakenWords(waited, lastError()));
+      context.note(untakenWords(waited, contact.trouble));
     }
     if (!watched.taken && waited > untakenMs) {
-      throw new BkeError('BKE_TIMEOUT', untakenWords(waited, lastError()), {
+      throw new BkeError('BKE_TIMEOUT', untakenWords(waited, contact.trouble), {
         hint: `When it does, 'bke operation attach ${followed.name}${followed.where}' shows how it gets on.`,
       });
     }

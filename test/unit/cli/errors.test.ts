@@ -70,6 +70,26 @@ describe('an error', () => {
     );
   });
 
+  it('of several hosts in different words is told with its mend once, under all of them', () => {
+    const errors = ['10.0.0.1', '10.0.0.2'].map(
+      (address, i) =>
+        new BkeError('BKE_SSH_UNREACHABLE', `cannot reach ${address}`, { host: `w${i}`, hint: 'Is it on?' }),
+    );
+    const other = new BkeError('BKE_TIMEOUT', 'no answer');
+    const [first, second] = errors;
+    expect(renderError(new AggregateError([first, other, second]), { theme })).toBe(
+      [
+        'error[BKE_SSH_UNREACHABLE]: w0: cannot reach 10.0.0.1',
+        'error[BKE_SSH_UNREACHABLE]: w1: cannot reach 10.0.0.2',
+        'hint: Is it on?',
+        'see: bke explain BKE_SSH_UNREACHABLE',
+        'error[BKE_TIMEOUT]: no answer',
+        'see: bke explain BKE_TIMEOUT',
+        '',
+      ].join('\n'),
+    );
+  });
+
   it('of many hosts is told once with the hosts it happened on', () => {
     const errors = Array.from(
       { length: 12 },
