@@ -71,12 +71,15 @@ function whyWait({ object, spec }: HostView, { heartbeat, memory, assess }: Want
   const { state, leftMs = 0, silentMs = silenceMs } = heartbeat;
   if (state === 'unproven') return leftMs;
   const passes = hasPassed(assess());
-  const isNew = memory.lookedAt === undefined || memory.lookedFor !== askedBy(object);
-  const settled = passes && memory.wasReset !== true;
-  const looked = settled || isNew ? 0 : left(memory.lookedAt ?? 0, lookAgainMs);
+  const looked = passes && memory.wasReset !== true ? 0 : untilNextLook(memory, askedBy(object));
   // A host in use is not held to checks for a bare one.
   if (state === 'fresh') return passes || spec.consumerRef !== undefined ? 'nothing' : looked;
   return Math.max(looked, sinceInstall(memory), state === 'lost' ? silenceMs - silentMs : 0);
+}
+
+/** Whoever asks anew has it looked at again at once. */
+function untilNextLook({ lookedAt, lookedFor }: HostMemory, asked: string | undefined): number {
+  return lookedAt === undefined || lookedFor !== asked ? 0 : left(lookedAt, lookAgainMs);
 }
 
 function hasPassed(assessment: Assessment | undefined): boolean {
