@@ -1,5 +1,5 @@
 // Errors as people and programs read them, and the exit code each ends with.
-import { errorTable } from '../lib/error-table.ts';
+import { errorTable, ExitCode } from '../lib/error-table.ts';
 import { BkeError, type ErrorReport, toErrorReport } from '../lib/errors.ts';
 import { listedShort, plural, printable, visible } from '../lib/text.ts';
 import type { Theme } from './theme.ts';
@@ -21,9 +21,10 @@ export interface ErrorStyle {
   readonly log?: string | undefined;
 }
 
-/** The exit code of one error; of several, theirs where all agree, else 1. */
+/** The exit code of one error; of several, theirs where all agree, else 1. A host that could not be looked at may hide what the checks of others found. */
 export function exitCodeOf(thrown: unknown): number {
-  const codes = new Set(flatten(thrown).map((error) => errorTable[toErrorReport(error).code].exit));
+  const codes = new Set<number>(flatten(thrown).map((error) => errorTable[toErrorReport(error).code].exit));
+  if (codes.has(ExitCode.remoteHost)) codes.delete(ExitCode.preflight);
   const [first] = codes;
   return codes.size === 1 && first !== undefined ? first : 1;
 }

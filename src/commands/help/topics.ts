@@ -21,6 +21,9 @@ export const topics: readonly Topic[] = [
   70   a bug in bke
   129, 130, 143   stopped by a hangup, Ctrl-C or a TERM signal
 
+Of several errors it is the code that all of them have, else 1; where some hosts could not be
+reached and checks failed on others, 5.
+
 'bke explain' lists all error codes, 'bke explain CODE' tells what one means and how to mend it.`,
   },
   {

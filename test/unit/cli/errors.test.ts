@@ -116,6 +116,8 @@ describe('an error', () => {
     expect(exitCodeOf(new AggregateError([timeout, timeout]))).toBe(6);
     expect(exitCodeOf(new AggregateError([timeout, new BkeError('BKE_USAGE', 'x')]))).toBe(1);
     expect(exitCodeOf(new TypeError('x'))).toBe(70);
+    const [checks, login] = [new BkeError('BKE_PREFLIGHT_FAILED', 'x'), new BkeError('BKE_SSH_AUTH', 'x')];
+    expect(exitCodeOf(new AggregateError([checks, login]))).toBe(5);
   });
 
   it('is one line of JSON on standard error with -o json, and standard output stays empty', async () => {
