@@ -7,7 +7,7 @@ import type { Heartbeat } from './heartbeats.ts';
 import { askedBy, type HostView } from './host.ts';
 import type { HostMemory } from './memory.ts';
 
-export const hostReset = 'HostReset';
+const hostReset = 'HostReset';
 
 const unitName = agentUnit.replace(/\.service$/, '');
 
