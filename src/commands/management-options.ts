@@ -16,3 +16,10 @@ export const namespaceOption: OptionSpec = {
   default: 'bke',
   summary: 'namespace of the clusters and hosts',
 };
+
+export const allNamespacesOption: OptionSpec = {
+  type: 'flag',
+  name: 'all-namespaces',
+  short: 'A',
+  summary: 'of every namespace',
+};

@@ -65,8 +65,14 @@ export type CommandResult =
   | { readonly kind: 'text'; readonly text: string }
   /** Texts for stdout as they come (logs that are followed). */
   | { readonly kind: 'stream'; readonly texts: AsyncIterable<string> }
-  /** One object; `table` renders as key: value lines unless `text` is given. */
-  | { readonly kind: 'object'; readonly value: object; readonly text?: string; readonly exitCode?: number }
+  /** One object; `table` renders as key: value lines unless `text` is given; `headers`: the line above them, which --no-headers leaves out. */
+  | {
+      readonly kind: 'object';
+      readonly value: object;
+      readonly text?: string;
+      readonly headers?: string;
+      readonly exitCode?: number;
+    }
   /** A list; `name` of each row is what -o name prints. */
   | {
       readonly kind: 'list';

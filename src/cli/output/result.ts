@@ -21,14 +21,16 @@ type ListResult = Extract<CommandResult, { kind: 'list' }>;
 export async function renderResult(result: CommandResult, style: ResultStyle): Promise<RenderedResult> {
   if (result.kind === 'none' || result.kind === 'stream') return { stdout: '' };
   if (result.kind === 'text') return { stdout: result.text };
-  if (result.kind === 'object') return { stdout: await objectFormats[style.format](result) };
+  if (result.kind === 'object') return { stdout: await objectFormats[style.format](result, style) };
   const empty = result.items.length === 0 && (style.format === 'table' || style.format === 'wide');
   return empty ? { stdout: '', note: result.empty } : { stdout: await listFormats[style.format](result, style) };
 }
 
-const objectFormats: Readonly<Record<OutputFormat, (result: ObjectResult) => string | Promise<string>>> = {
-  table: (result) => result.text ?? renderObject(result.value),
-  wide: (result) => result.text ?? renderObject(result.value),
+const objectFormats: Readonly<
+  Record<OutputFormat, (result: ObjectResult, style: ResultStyle) => string | Promise<string>>
+> = {
+  table: objectText,
+  wide: objectText,
   json: (result) => toJson(result.value),
   yaml: async (result) => toYaml(result.value),
   name: (result) => nameLine(result.value),
@@ -43,6 +45,10 @@ const listFormats: Readonly<
   yaml: async ({ items, about }) => toYaml({ kind: 'List', ...about, items }),
   name: ({ items }) => items.map(nameLine).join(''),
 };
+
+function objectText({ value, text, headers = '' }: ObjectResult, style: ResultStyle): string {
+  return text === undefined ? renderObject(value) : `${style.headers ? headers : ''}${text}`;
+}
 
 function nameLine(item: object): string {
   const names = ['name', 'metadata.name', 'id'].map((path) => fieldOf(item, path));

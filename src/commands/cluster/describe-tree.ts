@@ -1,6 +1,7 @@
 // A cluster as a tree of what it is made of, each with what its controller says about it: pure.
 import { commandSteps, conditionsOf, workOf } from '../../controllers/bkeoperation/causes.ts';
 import type { NodeView, World } from '../../controllers/bkeoperation/world.ts';
+import { readCommandID } from '../../controllers/host-command/command-id.ts';
 import type { KubeObject } from '../../kube/client.ts';
 import { fieldAt, listAt, textAt } from '../../kube/fields.ts';
 
@@ -22,7 +23,7 @@ export function describeTree(world: World, { all }: { readonly all: boolean }): 
   const inPool = (pool: NodeView['pool']): TreeNode[] =>
     nodes.filter((node) => node.pool === pool).map((node) => nodeTree(node, all));
   const children = [
-    ...objectTree(bkeCluster, { all, children: stateNodes(bkeCluster) }),
+    ...objectTree(bkeCluster, { all, children: [...stateNodes(bkeCluster), ...addonNodes(bkeCluster)] }),
     ...objectTree(controlPlane, { all, children: inPool('control-plane') }),
     ...deployments.flatMap((deployment, index) =>
       objectTree(deployment, { all, children: index === 0 ? inPool('workers') : [] }),
@@ -47,6 +48,24 @@ const negative: ReadonlySet<string> = new Set([
   'Updating',
 ]);
 
+/** By kind: what sums up parts that the tree shows themselves. */
+const mirrors: Readonly<Record<string, readonly string[]>> = {
+  Cluster: [
+    'InfrastructureReady',
+    'ControlPlaneAvailable',
+    'ControlPlaneMachinesReady',
+    'ControlPlaneMachinesUpToDate',
+    'WorkersAvailable',
+    'WorkerMachinesReady',
+    'WorkerMachinesUpToDate',
+  ],
+  KubeadmControlPlane: ['MachinesReady', 'MachinesUpToDate'],
+  MachineDeployment: ['MachinesReady', 'MachinesUpToDate'],
+  Machine: ['Ready', 'InfrastructureReady'],
+};
+/** Nothing is wrong: it cannot be said yet. */
+const unasked: ReadonlySet<string> = new Set(['InUse', 'NotAsked']);
+
 interface Shown {
   readonly all: boolean;
   readonly children: readonly TreeNode[];
@@ -56,13 +75,15 @@ function objectTree(object: KubeObject | undefined, { all, children }: Shown): T
   if (object === undefined) return [];
   const conditions = conditionNodes(object);
   const sum = sums.flatMap((type) => conditions.find(({ name }) => name === type) ?? []).at(0);
-  const rest = conditions.filter((node) => node !== sum && (all || !isWell(node)));
+  const isMirror = (condition: string): boolean => (mirrors[object.kind] ?? []).includes(condition);
+  const rest = conditions.filter((node) => node !== sum && (all || !(isWell(node) || isMirror(node.name))));
   const name = `${object.kind}/${object.metadata.name}`;
   const { status = '', reason = '', since = object.metadata.creationTimestamp ?? '', message = '' } = sum ?? {};
   return [{ name, status, reason, since, message, children: [...rest, ...children] }];
 }
 
-function isWell({ name, status }: TreeNode): boolean {
+function isWell({ name, status, reason }: TreeNode): boolean {
+  if (status === 'Unknown' && unasked.has(reason)) return true;
   return negative.has(name) ? status !== 'True' : status === 'True';
 }
 
@@ -99,6 +120,21 @@ function stateNodes(bkeCluster: KubeObject | undefined): TreeNode[] {
       children: [],
     },
   ];
+}
+
+function addonNodes(bkeCluster: KubeObject | undefined): TreeNode[] {
+  return listAt(bkeCluster, 'status', 'addons').map((addon) => {
+    const phase = textAt(addon, 'phase') ?? '';
+    const [code, message] = [textAt(addon, 'error', 'code'), textAt(addon, 'error', 'message')];
+    return {
+      name: ['add-on', textAt(addon, 'name'), textAt(addon, 'version')].filter((part) => part !== undefined).join(' '),
+      status: phase === 'Ready' ? 'True' : 'False',
+      reason: phase,
+      since: '',
+      message: message === undefined ? '' : `error[${code ?? ''}] ${message}`,
+      children: [],
+    };
+  });
 }
 
 /** A machine over its host; a host that no machine has stands for itself. */
@@ -138,7 +174,7 @@ function commandNodes(command: KubeObject | undefined): TreeNode[] {
   const error = failed?.error === undefined ? undefined : `error[${failed.error.code}] ${failed.error.message}`;
   return [
     {
-      name: `command ${textAt(command, 'spec', 'commandID') ?? ''}`,
+      name: `command ${purposeOf(textAt(command, 'spec', 'commandID') ?? '')}`,
       status: '',
       reason: `${state} ${over}/${steps.length}`,
       since: lastTime(command),
@@ -146,6 +182,12 @@ function commandNodes(command: KubeObject | undefined): TreeNode[] {
       children: [],
     },
   ];
+}
+
+/** 'bootstrap', 'prepare, attempt 3'; the whole id where somebody else gave it. */
+function purposeOf(id: string): string {
+  const { purpose = id, attempt = 1 } = readCommandID(id) ?? {};
+  return attempt === 1 ? purpose : `${purpose}, attempt ${attempt}`;
 }
 
 function lastTime(command: KubeObject | undefined): string {

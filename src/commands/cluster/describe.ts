@@ -21,6 +21,7 @@ export const clusterDescribe: Command = {
     kubeconfigOption,
   ],
   output: ['table', 'json', 'yaml'],
+  list: true,
   run: async (context, input) => {
     const [{ withManagement }, { readWorld }, { describeTree }, { treeText }] = await Promise.all([
       import('../management.ts'),
@@ -32,7 +33,7 @@ export const clusterDescribe: Command = {
     return withManagement(context, read.text('kubeconfig'), async (client) => {
       const { world } = await readWorld(client, read.requiredText('namespace'), read.requiredText('name'));
       const tree = describeTree(world, { all: read.flag('all') });
-      return { kind: 'object', value: tree, text: treeText(tree, { now: context.now(), headers: true }) };
+      return { kind: 'object', value: tree, ...treeText(tree, context.now()) };
     });
   },
 };

@@ -45,9 +45,8 @@ async function readKubeconfig(
 ): Promise<string> {
   const value = textAt(await client.get(kubeconfigSecretKey(namespace, name)), 'data', 'value');
   if (value !== undefined) return Buffer.from(value, 'base64').toString('utf8');
-  const { items } = await client.list({ apiVersion: coreVersion, kind: 'Cluster' }, { namespace });
-  const names = items.map(({ metadata }) => metadata.name);
-  if (!names.includes(name)) throw unknownCluster(name, { namespace, names });
+  const cluster = await client.get({ apiVersion: coreVersion, kind: 'Cluster', namespace, name });
+  if (cluster === undefined) throw await unknownCluster(client, { namespace, name });
   throw new BkeError('BKE_KUBECONFIG_INVALID', `cluster ${name} has no kubeconfig yet: its certificates are not made`, {
     hint: `'bke cluster describe ${name}' shows what it waits for.`,
   });

@@ -3,9 +3,10 @@ import { formatDuration } from '../../lib/duration.ts';
 import type { Column } from '../../lib/command.ts';
 import { readInput } from '../../lib/input.ts';
 import type { Command } from '../context.ts';
-import { kubeconfigOption, namespaceOption } from '../management-options.ts';
+import { allNamespacesOption, kubeconfigOption, namespaceOption } from '../management-options.ts';
 
-const columnsAt = (now: Date): readonly Column[] => [
+const columnsAt = (now: Date, everywhere: boolean): readonly Column[] => [
+  ...(everywhere ? [{ title: 'namespace', field: 'namespace' }] : []),
   { title: 'name', field: 'name' },
   { title: 'state', field: 'state' },
   { title: 'control plane', field: 'controlPlane' },
@@ -23,9 +24,10 @@ export const clusterList: Command = {
   description: 'Control plane and workers: nodes that are ready, of the hosts that are meant for them.',
   examples: [
     { command: 'bke cluster list', says: 'one line per cluster' },
+    { command: 'bke cluster list -A', says: 'of every namespace' },
     { command: 'bke cluster list -o wide', says: 'also where its API server is, and why it is in that state' },
   ],
-  options: [namespaceOption, kubeconfigOption],
+  options: [namespaceOption, allNamespacesOption, kubeconfigOption],
   output: ['table', 'wide', 'json', 'yaml', 'name'],
   list: true,
   run: async (context, input) => {
@@ -35,12 +37,14 @@ export const clusterList: Command = {
       import('./list-rows.ts'),
     ]);
     const read = readInput(input);
-    const namespace = read.requiredText('namespace');
+    const everywhere = read.flag('allNamespaces');
+    const namespace = everywhere ? undefined : read.requiredText('namespace');
+    const where = namespace === undefined ? 'any namespace' : `namespace ${namespace}`;
     return withManagement(context, read.text('kubeconfig'), async (client) => ({
       kind: 'list',
       items: clusterRows(await listAll(client, namespace, everyKind)),
-      columns: columnsAt(context.now()),
-      empty: `There are no clusters in namespace ${namespace}. 'bke cluster create -f cluster.yaml' makes one.`,
+      columns: columnsAt(context.now(), everywhere),
+      empty: `There are no clusters in ${where}. 'bke cluster create -f cluster.yaml' makes one.`,
     }));
   },
 };

@@ -4,18 +4,20 @@ import type { KubeClient, KubeObject } from '../../kube/client.ts';
 import { BkeError } from '../../lib/errors.ts';
 import { nearest } from '../../lib/suggest.ts';
 
-/** A kind that the cluster does not know has no objects. */
+/** A kind that the cluster does not know has no objects. @param namespace undefined: all */
 export async function listAll(
   client: Pick<KubeClient, 'list'>,
-  namespace: string,
+  namespace: string | undefined,
   names: readonly KindName[],
 ): Promise<Listed> {
   const found = await Promise.all(
     names.map(async (name): Promise<[KindName, readonly KubeObject[]]> => {
-      const { items } = await client.list(kinds[name], { namespace }).catch((thrown: unknown) => {
-        if (thrown instanceof BkeError && thrown.code === 'BKE_KUBE_FAILED') return { items: [] };
-        throw thrown;
-      });
+      const { items } = await client
+        .list(kinds[name], namespace === undefined ? {} : { namespace })
+        .catch((thrown: unknown) => {
+          if (thrown instanceof BkeError && thrown.code === 'BKE_KUBE_FAILED') return { items: [] };
+          throw thrown;
+        });
       return [name, items];
     }),
   );
@@ -44,15 +46,23 @@ export async function readWorld(
   const listed = await listAll(client, namespace, everyKind);
   const world = worldOf({ namespace, name }, listed);
   if (world.cluster !== undefined) return { world, listed };
-  throw unknownCluster(name, { namespace, names: listed('cluster').map(({ metadata }) => metadata.name) });
+  throw await unknownCluster(client, { namespace, name });
 }
 
-export function unknownCluster(
-  name: string,
-  { namespace, names }: { readonly namespace: string; readonly names: readonly string[] },
-): BkeError {
-  const meant = nearest(name, names);
-  return new BkeError('BKE_CLUSTER_UNKNOWN', `there is no cluster '${name}' in namespace ${namespace}`, {
-    hint: meant === undefined ? "'bke cluster list' shows those that are there." : `Did you mean '${meant}'?`,
-  });
+/** The error for a name that no cluster of the namespace has: with the nearest one, or the namespace where it is. */
+export async function unknownCluster(
+  client: Pick<KubeClient, 'list'>,
+  { namespace, name }: { readonly namespace: string; readonly name: string },
+): Promise<BkeError> {
+  const clusters = (await listAll(client, undefined, ['cluster']))('cluster').map(({ metadata }) => metadata);
+  const elsewhere = clusters.find((cluster) => cluster.name === name)?.namespace;
+  const own = clusters.filter((cluster) => cluster.namespace === namespace).map((cluster) => cluster.name);
+  const meant = nearest(name, own);
+  const hint =
+    elsewhere !== undefined
+      ? `There is one in namespace ${elsewhere}: add '-n ${elsewhere}'.`
+      : meant !== undefined
+        ? `Did you mean '${meant}'?`
+        : "'bke cluster list -A' shows those that are there.";
+  return new BkeError('BKE_CLUSTER_UNKNOWN', `there is no cluster '${name}' in namespace ${namespace}`, { hint });
 }

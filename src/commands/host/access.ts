@@ -9,6 +9,8 @@ import { plural } from '../../lib/text.ts';
 import type { CommandContext } from '../context.ts';
 
 export interface LoadedHosts {
+  /** As it was typed. */
+  readonly name: string;
   readonly config: ClusterConfig;
   /** The file as it is written (LoadedCluster.raw). */
   readonly raw: unknown;

@@ -10,7 +10,7 @@ import { lookAtHosts } from './look.ts';
 export async function runHostCheck(context: CommandContext, input: CommandInput): Promise<CommandResult> {
   const read = readInput(input);
   const loaded = await readClusterFile(context, read.requiredText('file'));
-  const { config } = loaded;
+  const { config, name: file } = loaded;
   const ignored = [...new Set([...read.texts('ignoreCheck'), ...config.settings.ignoreChecks])];
   const acceptAll = read.flag('acceptNewHostKeys');
   const connections = Math.max(1, read.requiredNumber('connections'));
@@ -19,7 +19,7 @@ export async function runHostCheck(context: CommandContext, input: CommandInput)
     const target = targets[index];
     return target === undefined ? [] : [{ host, target }];
   });
-  const { checked } = await lookAtHosts(context, { config, hosts, ignored, acceptAll, connections });
+  const { checked } = await lookAtHosts(context, { config, file, hosts, ignored, acceptAll, connections });
   tellFindings(context, checked);
   return checkResult(checked);
 }

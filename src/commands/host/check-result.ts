@@ -70,9 +70,13 @@ export function tellFindings(context: CommandContext, checked: Checked): void {
   const groups = groupFindings(checked.found.findings);
   for (const line of groupLines(groups.filter(({ severity }) => severity === 'error')))
     context.note(line.startsWith(' ') ? line : `error: ${line}`);
-  for (const [host, { code, message, hint, details = [] }] of failuresOf(checked)) {
-    context.note(`error: ${host}: [${code}] ${message}`);
-    for (const line of details) context.note(`  ${line}`);
+  const failures = Map.groupBy(failuresOf(checked), ([, { code, hint }]) => JSON.stringify([code, hint]));
+  for (const same of failures.values()) {
+    for (const [host, { code, message, details = [] }] of same) {
+      context.note(`error: ${host}: [${code}] ${message}`);
+      for (const line of details) context.note(`  ${line}`);
+    }
+    const hint = same[0]?.[1].hint;
     if (hint !== undefined) context.note(`  -> ${hint}`);
   }
   context.note(summaryLine(checked));
@@ -87,7 +91,10 @@ function summaryLine(checked: Checked): string {
     [count('failed'), 'could not be looked at'],
   ] as const;
   const here = checked.found.findings.some(({ host, severity }) => host === undefined && severity === 'error');
-  const told = parts.filter(([number]) => number > 0).map(([number, word]) => `${number} ${word}`);
+  const there = parts.filter(([number]) => number > 0);
+  const [only] = there;
+  const told =
+    there.length === 1 && only !== undefined ? [only[1]] : there.map(([number, word]) => `${number} ${word}`);
   const { ignored } = checked;
   const left = ignored.length === 0 ? '' : `; left out: ${ignored.join(', ')}`;
   return `${plural(rows.length, 'host')}: ${told.join(', ')}${here ? '; look at this machine too' : ''}${left}.`;

@@ -2,9 +2,10 @@
 import type { Column } from '../../lib/command.ts';
 import { readInput } from '../../lib/input.ts';
 import type { Command } from '../context.ts';
-import { kubeconfigOption, namespaceOption } from '../management-options.ts';
+import { allNamespacesOption, kubeconfigOption, namespaceOption } from '../management-options.ts';
 
-const columns: readonly Column[] = [
+const columnsOf = (everywhere: boolean): readonly Column[] => [
+  ...(everywhere ? [{ title: 'namespace', field: 'namespace' }] : []),
   { title: 'name', field: 'name' },
   { title: 'address', field: 'address' },
   { title: 'roles', field: 'roles' },
@@ -23,9 +24,10 @@ export const hostList: Command = {
     'State: Available where a cluster can have it, Claimed where one has it, else what is in the way; -o wide tells that in words.',
   examples: [
     { command: 'bke host list', says: 'one line per host' },
+    { command: 'bke host list -A', says: 'of every namespace' },
     { command: 'bke host list -o wide', says: 'also what is in the way' },
   ],
-  options: [namespaceOption, kubeconfigOption],
+  options: [namespaceOption, allNamespacesOption, kubeconfigOption],
   output: ['table', 'wide', 'json', 'yaml', 'name'],
   list: true,
   run: async (context, input) => {
@@ -35,11 +37,13 @@ export const hostList: Command = {
       import('./list-rows.ts'),
     ]);
     const read = readInput(input);
-    const namespace = read.requiredText('namespace');
+    const everywhere = read.flag('allNamespaces');
+    const namespace = everywhere ? undefined : read.requiredText('namespace');
+    const where = namespace === undefined ? 'any namespace' : `namespace ${namespace}`;
     return withManagement(context, read.text('kubeconfig'), async (client) => {
       const listed = await listAll(client, namespace, ['host']);
-      const empty = `No hosts are known in namespace ${namespace}. 'bke cluster create -f cluster.yaml' makes them known.`;
-      return { kind: 'list', items: listed('host').map(hostRow), columns, empty };
+      const empty = `No hosts are known in ${where}. 'bke cluster create -f cluster.yaml' makes them known.`;
+      return { kind: 'list', items: listed('host').map(hostRow), columns: columnsOf(everywhere), empty };
     });
   },
 };

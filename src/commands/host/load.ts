@@ -12,5 +12,5 @@ export async function readClusterFile(context: CommandContext, name: string): Pr
   for (const line of problemLines(warnings)) context.note(`warning: ${line}`);
   refuseProblems(problems, name);
   if (cluster === undefined) throw new Error(`${name} has no problems and no cluster`);
-  return { config: cluster.config, raw, place };
+  return { name, config: cluster.config, raw, place };
 }

@@ -3,6 +3,7 @@ import type { ClusterConfig, HostConfig } from '../../config/cluster/config.ts';
 import { connect } from '../../host/ssh/connect.ts';
 import type { AcceptedKey, SshTarget } from '../../host/ssh/target.ts';
 import { runLocalOperation, throwUnlessDone } from '../../operations/local-operation.ts';
+import type { HostNeeds } from '../../tasks/preflight/check.ts';
 import { clusterHostNeeds } from '../../tasks/preflight/cluster-needs.ts';
 import { checkPhases } from '../../tasks/preflight/many-hosts.ts';
 import type { CommandContext } from '../context.ts';
@@ -20,6 +21,8 @@ export interface HostToCheck {
 
 export interface Look {
   readonly config: ClusterConfig;
+  /** As its file was named, for hints. */
+  readonly file: string;
   readonly hosts: readonly HostToCheck[];
   /** Names of checks. */
   readonly ignored: readonly string[];
@@ -38,7 +41,7 @@ export async function lookAtHosts(
   const { phases, found } = checkPhases({
     hosts: look.hosts.map(({ host, target }) => ({
       name: host.name,
-      needs: clusterHostNeeds(config, host),
+      needs: needsOf(look, host),
       open: (signal) => logIn(target, { signal, acceptAll, accepted }),
     })),
     ignored,
@@ -56,6 +59,11 @@ export async function lookAtHosts(
   if (result.outcome === 'cancelled') throwUnlessDone(result);
   const hosts = look.hosts.map(({ host }) => host);
   return { checked: { config: { ...config, hosts }, ignored, found, result }, accepted };
+}
+
+function needsOf({ config, file }: Look, host: HostConfig): HostNeeds {
+  const { kubernetes, ...needs } = clusterHostNeeds(config, host);
+  return kubernetes === undefined ? needs : { ...needs, kubernetes: { ...kubernetes, file } };
 }
 
 interface LogIn {

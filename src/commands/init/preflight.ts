@@ -76,14 +76,14 @@ async function needsOf({ settings, content, binaryBytes, cluster }: HostToCheck)
   };
 }
 
-function clusterNeeds({ settings, placeOf }: InitSettings, { kind, version }: BootstrapCluster): KubernetesNeeds {
+function clusterNeeds({ settings, placeOf, file }: InitSettings, { kind, version }: BootstrapCluster): KubernetesNeeds {
   const { podCIDR, serviceCIDR } = settings.network;
   const { failCgroupV1 } = settings.settings.kubelet;
   return {
     kind,
     version,
     controlPlane: true,
-    file: 'bootstrap.yaml',
+    file,
     vxlan: true,
     failCgroupV1: typeof failCgroupV1 === 'boolean' ? failCgroupV1 : undefined,
     networks: [

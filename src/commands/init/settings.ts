@@ -26,6 +26,8 @@ export interface InitSettings extends EffectiveSettings {
   readonly facts: HostFacts;
   /** Absolute path; undefined where none was named. */
   readonly bundle: string | undefined;
+  /** The settings file, for hints: as it was named. */
+  readonly file: string;
   /** init ran here before. */
   readonly repeated: boolean;
 }
@@ -61,7 +63,13 @@ export async function gatherSettings(context: CommandContext, input: InputReader
     );
   }
   if (last !== undefined) await refuseOtherCluster(host, last, effective.settings);
-  return { ...effective, facts, bundle: bundlePath(context, input, file), repeated: last !== undefined };
+  return {
+    ...effective,
+    facts,
+    bundle: bundlePath(context, input, file),
+    file: input.text('config') ?? 'bootstrap.yaml (--config)',
+    repeated: last !== undefined,
+  };
 }
 
 /** openFuyao's name for where everything is put. */

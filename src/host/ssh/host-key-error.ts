@@ -25,7 +25,7 @@ function unknownKey(target: SshTarget, key: HostKey, note: string | undefined): 
     {
       host: target.name,
       details: note === undefined ? [] : [note],
-      hint: `Compare it with what this prints on the host: ${printKeys}. Then add it to the file as ${target.field ?? 'ssh'}.hostKeys: ["${key.fingerprint}"], or log in once with ${shellCommand(['ssh', '-p', String(target.port), `${target.user}@${target.address}`])}, or repeat the command with --accept-new-host-keys.`,
+      hint: `Compare it with what this prints on the host: ${printKeys}. Then add the fingerprint to the file as ${target.field ?? 'ssh'}.hostKeys: ["SHA256:…"], or log in once with ssh, or repeat the command with --accept-new-host-keys.`,
     },
   );
 }

@@ -44,7 +44,7 @@ export interface KubernetesNeeds {
   /** API server and etcd will run here. */
   readonly controlPlane: boolean;
   /** The file in which settings are changed, for hints. */
-  readonly file: 'bootstrap.yaml' | 'cluster.yaml';
+  readonly file: string;
   /** Name of the node, where it is given and not the host's own. */
   readonly nodeName?: string;
   /** Address of the node, where it is given. */

@@ -19,7 +19,7 @@ const port = z.strictObject({
 const kubernetes = z.strictObject({
   kind: z.enum(['k3s', 'kubeadm']),
   controlPlane: z.boolean(),
-  file: z.enum(['bootstrap.yaml', 'cluster.yaml']),
+  file: z.string().min(1).max(255),
   nodeName: text.optional(),
   nodeIP: text.optional(),
   vxlan: z.boolean(),

@@ -48,6 +48,10 @@ const all: Partial<Record<KindName, KubeObject[]>> = {
       spec: { controlPlaneEndpoint: { host: '10.0.0.11', port: 6443 } },
       conditions: [condition('Ready', 'True', 'Provisioned')],
       status: {
+        addons: [
+          { name: 'flannel', version: 'v0.27.4', phase: 'Ready' },
+          { name: 'apps', phase: 'Failed', error: { code: 'BKE_KUBE_FAILED', message: 'no room' } },
+        ],
         state: {
           name: 'Scaling',
           reason: 'Joining',
@@ -75,7 +79,12 @@ const all: Partial<Record<KindName, KubeObject[]>> = {
     }),
     object('machine', 'prod-w-y', {
       spec: { infrastructureRef: { name: 'prod-w-y' } },
-      conditions: [condition('Ready', 'False', 'NotReady', 'waits for its node')],
+      conditions: [
+        condition('Ready', 'False', 'NotReady', '* NodeHealthy: waits for its node'),
+        ...['NodeHealthy', 'NodeReady', 'EtcdPodHealthy'].map((type) =>
+          condition(type, 'Unknown', 'InspectionFailed', 'waits for its node'),
+        ),
+      ],
     }),
   ],
   bkeMachine: [
@@ -93,6 +102,7 @@ const all: Partial<Record<KindName, KubeObject[]>> = {
       spec: { address: '10.0.0.11', roles: ['control-plane'], consumerRef: { name: 'prod-cp-x' } },
       conditions: [
         condition('AgentReady', 'True', 'Heartbeat'),
+        condition('Clean', 'Unknown', 'InUse', 'a machine has the host'),
         condition('Available', 'False', 'Claimed', 'bke/prod-cp-x has it'),
       ],
       status: { agent: { version: '0.1.0', lastSeen: created } },
@@ -114,14 +124,14 @@ const all: Partial<Record<KindName, KubeObject[]>> = {
   command: [
     object('command', 'w1', {
       spec: {
-        commandID: 'run-1',
+        commandID: 'bootstrap-0123456789abcdef-2-01234567',
         steps: [
           { id: 'a', task: 'node/images' },
           { id: 'b', task: 'bootstrap-data' },
         ],
       },
       status: {
-        commandID: 'run-1',
+        commandID: 'bootstrap-0123456789abcdef-2-01234567',
         steps: [
           { id: 'a', state: 'Done', finished: '2026-11-30T10:02:00Z' },
           { id: 'b', state: 'Running', message: 'kubeadm join', started: '2026-11-30T10:02:30Z' },
@@ -133,16 +143,22 @@ const all: Partial<Record<KindName, KubeObject[]>> = {
 const listed: Listed = (kind) => all[kind] ?? [];
 const world = worldOf({ namespace: 'bke', name: 'prod' }, listed);
 
-const style = { now: new Date('2026-11-30T10:05:00Z'), headers: true };
+const now = new Date('2026-11-30T10:05:00Z');
+function screenOf(all: boolean): string {
+  const { headers, text } = treeText(describeTree(world, { all }), now);
+  return headers + text;
+}
 
 it('shows a cluster as a tree of what is not as it should be', async () => {
-  await expect(treeText(describeTree(world, { all: false }), style)).toMatchFileSnapshot('golden/describe.txt');
+  await expect(screenOf(false)).toMatchFileSnapshot('golden/describe.txt');
 });
 
 it('shows every condition when asked', () => {
-  const screen = treeText(describeTree(world, { all: true }), style);
-  expect(screen).toMatch(/└─NodeReady +True|├─NodeReady +True/);
-  expect(treeText(describeTree(world, { all: false }), style)).not.toContain('NodeReady');
+  const [some, every] = [screenOf(false), screenOf(true)];
+  for (const condition of ['WorkersAvailable  ', 'Clean  ']) {
+    expect(every).toMatch(new RegExp(`[├└]─${condition}`));
+    expect(some).not.toMatch(new RegExp(`[├└]─${condition}`));
+  }
 });
 
 it('lists clusters and hosts by what they say of themselves', () => {
