@@ -13,6 +13,9 @@ const joinFile = '/run/kubeadm/kubeadm-join-config.yaml';
 /** What kubeadm gives a control plane that says nothing of taints. */
 const controlPlaneTaint: Taint = { key: 'node-role.kubernetes.io/control-plane', effect: 'NoSchedule' };
 
+/** kubeadm reads YAML 1.1, to which a plain `yes` is no text. */
+const written = { lineWidth: 0, defaultStringType: 'QUOTE_DOUBLE', defaultKeyType: 'PLAIN' } as const;
+
 export interface NodeTaints {
   /** Of the host, beside those that the files have. */
   readonly own: readonly Taint[];
@@ -25,7 +28,7 @@ export function withKubeProxy(files: readonly FileToWrite[], settings: JsonObjec
   if (Object.keys(settings).length === 0) return [...files];
   const document = stringify(
     { apiVersion: 'kubeproxy.config.k8s.io/v1alpha1', kind: 'KubeProxyConfiguration', ...settings },
-    { lineWidth: 0 },
+    written,
   );
   return files.map((file) => {
     if (file.path !== initFile) return file;
@@ -48,7 +51,7 @@ function tainted(text: string, taints: NodeTaints): string {
   if (!Array.isArray(documents)) return text;
   for (const document of documents) taint(document, taints);
   return documents
-    .map((document) => document.toString({ lineWidth: 0 }))
+    .map((document) => document.toString(written))
     .map((one) => (one.startsWith('---\n') ? one : `---\n${one}`))
     .join('');
 }

@@ -122,7 +122,7 @@ describe('bootstrap data on a host', () => {
     expect(await machine.text('/etc/environment')).toBe('LANG=C\nSITE=a\n');
     expect(await machine.text('/run/kubeadm/kubeadm.yaml')).toBe(
       "---\nkind: InitConfiguration\nnodeRegistration:\n  name: 'cp1'\n---\n" +
-        'apiVersion: kubeproxy.config.k8s.io/v1alpha1\nkind: KubeProxyConfiguration\nmode: nftables\nconntrack:\n  maxPerCore: 0\n',
+        'apiVersion: "kubeproxy.config.k8s.io/v1alpha1"\nkind: "KubeProxyConfiguration"\nmode: "nftables"\nconntrack:\n  maxPerCore: 0\n',
     );
     expect(asked).toBe(2);
     expect((await stat(machine.at('/var/lib/bke/bootstrap'))).mode & 0o777).toBe(0o700);

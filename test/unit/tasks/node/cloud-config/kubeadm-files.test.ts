@@ -66,6 +66,11 @@ describe("taints in kubeadm's file", () => {
     expect(taintsIn(withTaints(await files(), taints))).toEqual([expected]);
   });
 
+  it.each(['yes', 'on', 'n', '012', '1_000', '0x1f', '1e3', '2026-01-01', ''])('keep the value %j a text', (value) => {
+    const files = withTaints(joining('null'), { own: [{ ...gpu, value }], takesPods: false });
+    expect(files[0]?.content.toString('utf8')).toContain(`value: "${value}"\n`);
+  });
+
   it('are all that is changed', async () => {
     const before = await filesOf('control-plane-init');
     const after = withTaints(before, { own: [gpu], takesPods: false });
