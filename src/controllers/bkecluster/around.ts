@@ -16,10 +16,13 @@ import {
   referredName,
 } from '../cluster-objects.ts';
 import type { Informers, ObjectView } from '../informers.ts';
+import { isOver } from '../host-command/progress.ts';
+import { OperationsView } from '../operations-view.ts';
 import { SiteView } from '../site-view.ts';
 
 export class Around {
   readonly site: SiteView;
+  readonly #operations: OperationsView;
   readonly #bkeClusters: ObjectView;
   readonly #clusters: ObjectView;
   readonly #controlPlanes: ObjectView;
@@ -50,6 +53,10 @@ export class Around {
     this.#commands = informers.watch({ ...commandKind, ...scope }, (command) => {
       const host = this.#hosts.get(command.metadata.name, command.metadata.namespace);
       if (host !== undefined) this.#hostChanged(host);
+    });
+    this.#operations = new OperationsView(informers, {
+      namespace,
+      onChange: (cluster) => this.#tellCluster(cluster.namespace, cluster.name),
     });
     this.site = new SiteView(informers, () => this.#tellAll());
   }
@@ -92,6 +99,23 @@ export class Around {
 
   commandOf({ namespace, name }: HostName): KubeObject | undefined {
     return this.#commands.get(name, namespace);
+  }
+
+  /** Name of the BKEOperation that runs for it. */
+  operationOf(cluster: HostName): string | undefined {
+    return this.#operations.activeOf(cluster);
+  }
+
+  /** A host that it has or that was prepared for it does something now. */
+  isAtWork({ namespace, name }: HostName): boolean {
+    return this.hosts().some(({ metadata }) => {
+      if (metadata.namespace !== namespace) return false;
+      const { preparedFor, machine, lastCluster } = hostAnnotations;
+      const { annotations = {} } = metadata;
+      const has = annotations[machine] !== undefined && annotations[lastCluster] === name;
+      if (!has && annotations[preparedFor] !== name) return false;
+      return !isOver(this.commandOf({ namespace, name: metadata.name }));
+    });
   }
 
   hosts(): readonly KubeObject[] {

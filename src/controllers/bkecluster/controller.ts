@@ -12,6 +12,7 @@ import type { Informers } from '../informers.ts';
 import { isHeld } from '../paused.ts';
 import { WorkloadClients, type Workloads } from '../workload.ts';
 import { Around } from './around.ts';
+import { blockMove } from './block-move.ts';
 import { type Ground, groundTrouble, Groundwork, readyOf } from './ground.ts';
 import { askHealth, type Health } from './health.ts';
 import { leaveCluster } from './leaving.ts';
@@ -71,24 +72,34 @@ class ClusterReconciler {
 
   async reconcile(key: string, scope: ReconcileScope): Promise<ReconcileResult> {
     const { namespace, name } = nameOf(key);
-    const object = await this.#parts.client.get(keyIn(namespace, bkeClusterKind, name));
-    if (object === undefined) {
+    const found = await this.#parts.client.get(keyIn(namespace, bkeClusterKind, name));
+    if (found === undefined) {
       this.#parts.workloads.forget({ namespace, name });
       return {};
     }
-    const cluster = this.#around.clusterOf(object);
+    const cluster = this.#around.clusterOf(found);
     // Before all else, deletion too: a move must not look like one.
-    const clusterPaused = cluster !== undefined && isClusterPaused(cluster);
-    const { client, context } = this.#parts;
-    if (await isHeld(object, { client, now: context.now, clusterPaused })) return {};
+    const { object, held } = await this.#firstLook(found, cluster);
+    if (held) return {};
     if (object.metadata.deletionTimestamp !== undefined) return this.#leave(object, cluster, scope);
     // Until a Cluster has it, nobody has said what it is to be.
     return cluster === undefined ? {} : this.#keep({ object, cluster, scope });
   }
 
+  async #firstLook(
+    object: KubeObject,
+    cluster: KubeObject | undefined,
+  ): Promise<{ readonly object: KubeObject; readonly held: boolean }> {
+    const { client, context } = this.#parts;
+    const clusterPaused = cluster !== undefined && isClusterPaused(cluster);
+    const held = await isHeld(object, { client, now: context.now, clusterPaused });
+    const atWork = cluster !== undefined && this.#isAtWork(objectName(cluster));
+    return { object: await blockMove(object, { client, atWork, paused: held }), held };
+  }
+
   async #keep({ object, cluster, scope }: Found): Promise<ReconcileResult> {
     const held = hasFinalizer(object) ? object : await applyMarks(this.#parts.client, object, { finalizer: true });
-    const giving = (host: HostName): Giving => this.#giving(host, scope);
+    const giving = (host: HostName): Giving => this.#giving(host, objectName(cluster), scope);
     const groundwork = new Groundwork({ client: this.#parts.client, around: this.#around, giving });
     const ground = await groundwork.groundOf(held, cluster);
     const members = this.#members(cluster);
@@ -124,8 +135,13 @@ class ClusterReconciler {
     return { requeueAfterMs: Math.min(ground.waitMs ?? pollMs, pollMs) };
   }
 
-  #giving(host: HostName, { leaseGeneration }: ReconcileScope): Giving {
-    return { client: this.#parts.client, host, leaseGeneration, retries: this.#retries };
+  #isAtWork(cluster: HostName): boolean {
+    return this.#around.isAtWork(cluster) || this.#around.operationOf(cluster) !== undefined;
+  }
+
+  #giving(host: HostName, cluster: HostName, { leaseGeneration }: ReconcileScope): Giving {
+    const operation = this.#around.operationOf(cluster);
+    return { client: this.#parts.client, host, leaseGeneration, retries: this.#retries, operation };
   }
 
   #members(cluster: KubeObject): Members {
@@ -166,7 +182,7 @@ class ClusterReconciler {
     const own = objectName(object);
     const name = { ...own, name: cluster?.metadata.name ?? clusterNameOf(object) ?? own.name };
     const { client, context, workloads } = this.#parts;
-    const giving = (host: HostName): Giving => this.#giving(host, scope);
+    const giving = (host: HostName): Giving => this.#giving(host, name, scope);
     const left = await leaveCluster(object, name, { client, around: this.#around, now: context.now, giving });
     if (left.done) {
       workloads.forget(name);

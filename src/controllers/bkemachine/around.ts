@@ -14,6 +14,7 @@ import {
   referredName,
 } from '../cluster-objects.ts';
 import type { Informers, ObjectView } from '../informers.ts';
+import { OperationsView } from '../operations-view.ts';
 import { SiteView } from '../site-view.ts';
 
 export interface AroundOptions {
@@ -23,6 +24,7 @@ export interface AroundOptions {
 
 export class Around {
   readonly site: SiteView;
+  readonly #operations: OperationsView;
   readonly #machines: ObjectView;
   readonly #clusters: ObjectView;
   readonly #bkeClusters: ObjectView;
@@ -49,6 +51,7 @@ export class Around {
       const host = this.#hosts.get(object.metadata.name, object.metadata.namespace);
       if (host !== undefined) this.#tellConsumer(host);
     });
+    this.#operations = new OperationsView(informers, { namespace });
     this.site = new SiteView(informers, () => this.#tellWaiting());
   }
 
@@ -66,6 +69,13 @@ export class Around {
   bkeClusterOf(cluster: KubeObject): KubeObject | undefined {
     const name = referredName(cluster, bkeClusterKind, 'spec', 'infrastructureRef');
     return name === undefined ? undefined : this.#bkeClusters.get(name, cluster.metadata.namespace);
+  }
+
+  /** Name of the BKEOperation that runs for the cluster of an object. */
+  operationOf(object: KubeObject): string | undefined {
+    const name = clusterNameOf(object);
+    const { namespace } = objectName(object);
+    return name === undefined ? undefined : this.#operations.activeOf({ namespace, name });
   }
 
   hosts(): readonly KubeObject[] {

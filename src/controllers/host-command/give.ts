@@ -17,6 +17,8 @@ export interface Giving {
   readonly host: HostName;
   readonly leaseGeneration: number;
   readonly retries: Retries;
+  /** Name of the BKEOperation that it is part of. */
+  readonly operation?: string | undefined;
 }
 
 /** How an order is, and after how many ms to look again where nothing will tell. */
@@ -69,7 +71,7 @@ function nextAttempt(progress: Fresh, isNew: boolean, retries: Retries): Next {
 
 /** @returns false where somebody else wrote at the same time: to be looked at again */
 async function give(
-  { client, leaseGeneration }: Giving,
+  { client, leaseGeneration, operation }: Giving,
   command: KubeObject,
   { order, attempt, asked }: { readonly order: Order; readonly attempt: number; readonly asked: string | undefined },
 ): Promise<boolean> {
@@ -81,7 +83,8 @@ async function give(
     );
   }
   const commandID = newCommandID(order, attempt);
-  const spec = { commandID, leaseGeneration, cancelRequested: null, operationRef: null, steps: order.steps };
+  const operationRef = operation === undefined ? null : { name: operation };
+  const spec = { commandID, leaseGeneration, cancelRequested: null, operationRef, steps: order.steps };
   return patched(client, command, { metadata: { annotations: { [annotations.asked]: asked ?? null } }, spec });
 }
 

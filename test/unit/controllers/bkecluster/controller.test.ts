@@ -208,6 +208,48 @@ describe('a cluster that comes', () => {
   });
 });
 
+describe('a cluster that is to be moved', () => {
+  const { spec } = clusterObject();
+  const paused = clusterObject({ spec: { ...Object(spec), paused: true } });
+  const blocks = async (): Promise<boolean> =>
+    (await bkeCluster())?.metadata.annotations?.['clusterctl.cluster.x-k8s.io/block-move'] !== undefined;
+  const operation = (phase: string): KubeObject => ({
+    apiVersion: 'bke.io/v1alpha1',
+    kind: 'BKEOperation',
+    metadata: { namespace, name: 'op' },
+    spec: { action: 'create', target: { kind: 'Cluster', name: 'prod' } },
+    status: { phase },
+  });
+
+  it('waits for what its hosts do, also where clusterctl has paused it meanwhile', async () => {
+    await reconcile();
+    expect(await blocks()).toBe(false);
+    await reconcile();
+    expect(await blocks()).toBe(true);
+    management.put(paused);
+    await endCommand(management, 'cp1', 'Done');
+    await reconcile();
+    expect(await blocks()).toBe(true);
+    await endCommand(management, 'w1', 'Done');
+    await reconcile();
+    expect(await blocks()).toBe(false);
+  });
+
+  it('waits for its operation, and never begins to once it is paused', async () => {
+    management.put(operation('Running'));
+    await reconcile();
+    expect(await blocks()).toBe(true);
+    management.put(operation('Done'), paused);
+    await endCommand(management, 'cp1', 'Done');
+    await endCommand(management, 'w1', 'Done');
+    await reconcile();
+    expect(await blocks()).toBe(false);
+    management.put(operation('Running'));
+    await reconcile();
+    expect(await blocks()).toBe(false);
+  });
+});
+
 describe('a cluster that goes', () => {
   it('waits for its machines, then has hosts cleaned that were prepared and never used', async () => {
     await reconcile();

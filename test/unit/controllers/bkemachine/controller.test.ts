@@ -120,6 +120,20 @@ describe('a machine that comes', () => {
     expect(await ready()).toBe('False Preparing');
   });
 
+  it('names the operation that its commands are part of', async () => {
+    const spec = { action: 'create', target: { kind: 'Cluster', name: 'prod' } };
+    const operation = (name: string, phase: string): KubeObject => ({
+      apiVersion: 'bke.io/v1alpha1',
+      kind: 'BKEOperation',
+      metadata: { namespace, name },
+      spec,
+      status: { phase },
+    });
+    cluster.put(operation('before', 'Done'), operation('now', 'Running'));
+    await reconcile();
+    expect(fieldAt(await command(), 'spec', 'operationRef')).toEqual({ name: 'now' });
+  });
+
   it('writes no other command while one runs, and none twice', async () => {
     await reconcile();
     const first = textAt(await command(), 'spec', 'commandID');
