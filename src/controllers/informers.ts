@@ -45,10 +45,25 @@ export class SharedInformers implements Informers {
     await Promise.all(informers.map((informer) => informer.synced()));
   }
 
+  states(): readonly SourceState[] {
+    return [...this.#shared.values()].map((shared) => shared.state());
+  }
+
   /** What is not in step with the cluster, with the reason where there is one. */
   behind(): readonly string[] {
     return [...this.#shared.values()].flatMap((shared) => shared.behind() ?? []);
   }
+}
+
+/** How a source is followed. */
+export interface SourceState {
+  readonly name: string;
+  readonly synced: boolean;
+  readonly objects: number;
+  /** Since the server last said anything of it. */
+  readonly silentMs: number | undefined;
+  /** The last one, where it is not in step. */
+  readonly error: string | undefined;
 }
 
 class Shared implements ObjectView {
@@ -83,10 +98,17 @@ class Shared implements ObjectView {
     return this.informer?.items() ?? [];
   }
 
+  state(): SourceState {
+    const { syncedSince, lastError, silentMs } = this.informer?.state() ?? {};
+    const synced = syncedSince !== undefined;
+    const error = synced ? undefined : lastError?.message;
+    return { name: this.#name, synced, objects: this.items().length, silentMs, error };
+  }
+
   behind(): string | undefined {
-    const { syncedSince, lastError } = this.informer?.state() ?? {};
-    if (syncedSince !== undefined) return undefined;
-    return lastError === undefined ? this.#name : `${this.#name} (${lastError.message})`;
+    const { synced, name, error } = this.state();
+    if (synced) return undefined;
+    return error === undefined ? name : `${name} (${error})`;
   }
 }
 

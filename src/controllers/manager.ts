@@ -6,7 +6,7 @@ import { type HeldLease, holdLease, type LeaseTiming } from '../kube/lease.ts';
 import { BkeError } from '../lib/errors.ts';
 import { toError } from '../lib/thrown.ts';
 import type { Controller } from './controller.ts';
-import { SharedInformers } from './informers.ts';
+import { SharedInformers, type SourceState } from './informers.ts';
 import type { LeadFence } from './lead-fence.ts';
 import { errorFields, type Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
@@ -41,6 +41,8 @@ export interface Manager {
   run(signal: AbortSignal): Promise<void>;
   /** undefined: in step with the cluster, or ready to be. */
   whyNotReady(): string | undefined;
+  /** A line for each kind that is watched; none while the lease is waited for. */
+  watches(): readonly string[];
 }
 
 const defaultWorkGraceMs = 5000;
@@ -48,20 +50,31 @@ const releaseMs = 2000;
 const tellBehindMs = 30_000;
 
 export function createManager(options: ManagerOptions): Manager {
-  let syncing: SharedInformers | undefined;
+  let followed: SharedInformers | undefined;
+  let syncing = false;
+  options.metrics.watchSources(() => followed?.states() ?? []);
   return {
-    whyNotReady: () => (syncing === undefined ? undefined : `not in step yet: ${syncing.behind().join('; ')}`),
+    whyNotReady: () => (syncing ? `not in step yet: ${followed?.behind().join('; ')}` : undefined),
+    watches: () => followed?.states().map(watchLine) ?? [],
     run: async (signal) => {
       while (!signal.aborted) {
         const lease = await waitForLease(options, signal);
         if (lease === undefined) return;
         options.fence?.follow(lease.fence);
-        const left = await lead(options, lease, (informers) => (syncing = informers));
+        followed = new SharedInformers();
+        const left = await lead(options, lease, followed, (is) => (syncing = is));
+        followed = undefined;
         options.fence?.follow(undefined);
         await afterLead({ lease, left, ends: signal.aborted, log: options.log });
       }
     },
   };
+}
+
+/** e.g. `Secret in bke-system: synced, 12 objects, last event 3 s ago` */
+function watchLine({ name, synced, objects, silentMs, error }: SourceState): string {
+  const heard = silentMs === undefined ? 'nothing heard yet' : `last event ${Math.round(silentMs / 1000)} s ago`;
+  return `${name}: ${synced ? 'synced' : 'not synced'}, ${objects} objects, ${heard}${error === undefined ? '' : `: ${error}`}`;
 }
 
 /** undefined where the signal came first. */
@@ -83,21 +96,21 @@ async function waitForLease(
 }
 
 /**
- * @param syncs told of the informers while they are not in step yet
+ * @param syncs told whether the informers are not in step yet
  * @returns what still is at work after a while
  */
 async function lead(
   { client, controllers, metrics, log, workGraceMs = defaultWorkGraceMs }: ManagerOptions,
   { signal, generation }: HeldLease,
-  syncs: (informers: SharedInformers | undefined) => void,
+  informers: SharedInformers,
+  syncs: (is: boolean) => void,
 ): Promise<readonly string[]> {
   log.info({}, 'holding the lease');
   metrics.leads(true);
-  const informers = new SharedInformers();
   const workers = controllers.map(
     (controller) => new Worker({ controller, informers, metrics, log, leaseGeneration: generation }),
   );
-  syncs(informers);
+  syncs(true);
   informers.start(client, signal);
   const teller = setInterval(() => log.warn({ behind: informers.behind() }, 'not in step yet'), tellBehindMs);
   try {
@@ -108,7 +121,7 @@ async function lead(
     if (!signal.aborted) throw thrown;
   } finally {
     clearInterval(teller);
-    syncs(undefined);
+    syncs(false);
   }
   if (!signal.aborted) await once(signal, 'abort');
   log.info({ reason: toError(signal.reason).message }, 'stopping');

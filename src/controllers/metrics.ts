@@ -1,5 +1,6 @@
 // What the controllers tell about themselves in the form of Prometheus.
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { SourceState } from './informers.ts';
 
 /** How a reconcile ended; `requeued`: it asked to be called again. */
 export type Outcome = 'success' | 'requeued' | 'error';
@@ -15,6 +16,8 @@ export interface Metrics {
   hostJob(name: string, outcome: 'done' | 'failed', seconds: number): void;
   /** How many hosts there are by the reason of their condition Available; asked for when the metrics are. */
   watchHosts(counts: () => ReadonlyMap<string, number>): void;
+  /** How what is watched is followed; asked for when the metrics are. */
+  watchSources(states: () => readonly SourceState[]): void;
   /** The text of all of them, and its media type. */
   render(): Promise<{ readonly type: string; readonly text: string }>;
 }
@@ -84,6 +87,19 @@ export function createMetrics(): Metrics {
     labelNames: ['reason'] as const,
     registers,
   });
+  let sources: () => readonly SourceState[] = () => [];
+  const synced = new Gauge({
+    name: 'bke_watch_synced',
+    help: '1 where the copy of what is watched follows the cluster.',
+    labelNames: ['source'] as const,
+    registers,
+  });
+  const silent = new Gauge({
+    name: 'bke_watch_last_event_age_seconds',
+    help: 'Since the API server last said anything of what is watched; about a minute at most where all is well.',
+    labelNames: ['source'] as const,
+    registers,
+  });
   return {
     reconciled: (controller, outcome, seconds) => {
       total.inc({ controller, outcome });
@@ -98,9 +114,16 @@ export function createMetrics(): Metrics {
     },
     hostJob: (job, outcome, seconds) => jobs.observe({ job, outcome }, seconds),
     watchHosts: (counts) => (countHosts = counts),
+    watchSources: (states) => (sources = states),
     render: async () => {
       hosts.reset();
       for (const [reason, count] of countHosts()) hosts.set({ reason }, count);
+      synced.reset();
+      silent.reset();
+      for (const { name: source, ...state } of sources()) {
+        synced.set({ source }, state.synced ? 1 : 0);
+        if (state.silentMs !== undefined) silent.set({ source }, state.silentMs / 1000);
+      }
       for (const [controller, depth] of depths) depthNow.set({ controller }, depth());
       return { type: registry.contentType, text: await registry.metrics() };
     },

@@ -90,6 +90,7 @@ async function runAll(
       await startEndpoint(options.healthPort, {
         '/healthz': () => ({ status: 200, text: 'ok\n' }),
         '/readyz': () => readiness(manager, contact.lostSince()),
+        '/watches': () => ({ status: 200, text: watchesText(manager) }),
       }),
       await startEndpoint(options.metricsPort, {
         '/metrics': async () => ({ status: 200, ...(await metrics.render()) }),
@@ -117,6 +118,12 @@ async function controllersOf(
     addonsController(client, context),
     bkeOperationController(client, context),
   ];
+}
+
+/** For people: what each kind's copy is worth. */
+function watchesText(manager: Manager): string {
+  const lines = manager.watches();
+  return `${lines.length === 0 ? 'this process waits for the lease' : lines.join('\n')}\n`;
 }
 
 function readiness(manager: Manager, lostSince: Date | undefined): Reply {

@@ -19,7 +19,7 @@ export async function readWhole(response: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** Every full line, without its end; a last line that was cut off is left out. */
+/** Every full line, without its end. @throws BkeError BKE_KUBE_FAILED where a line is too large, or the last one was cut off */
 export async function* linesOf(response: IncomingMessage): AsyncGenerator<string> {
   let parts: Buffer[] = [];
   let size = 0;
@@ -36,6 +36,8 @@ export async function* linesOf(response: IncomingMessage): AsyncGenerator<string
     if (size > longestLine) throw tooLarge(longestLine);
     parts.push(rest);
   }
+  // Going on from before it could end there again and again.
+  if (size > 0) throw new BkeError('BKE_KUBE_FAILED', 'the API server ended in the middle of an event');
 }
 
 function tooLarge(limit: number): BkeError {

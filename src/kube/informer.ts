@@ -26,6 +26,8 @@ export interface InformerState {
   readonly syncedSince: Date | undefined;
   /** Why it did not follow last; kept after it does again. */
   readonly lastError: { readonly at: Date; readonly message: string } | undefined;
+  /** How long ago the server last said anything of it: a list, an event, a bookmark; undefined before. */
+  readonly silentMs: number | undefined;
 }
 
 export interface Informer {
@@ -57,7 +59,9 @@ class Reflector implements Informer {
   readonly #backOff: BackOff;
   readonly #objects = new Map<string, KubeObject>();
   readonly #firstSync = Promise.withResolvers<void>();
-  #state: InformerState = { syncedSince: undefined, lastError: undefined };
+  #state: Omit<InformerState, 'silentMs'> = { syncedSince: undefined, lastError: undefined };
+  /** When, by the monotonic clock. */
+  #heard: number | undefined;
   /** Where the next watch begins; undefined: list first. */
   #version: string | undefined;
   readonly ended: Promise<void>;
@@ -78,7 +82,7 @@ class Reflector implements Informer {
   }
 
   state(): InformerState {
-    return this.#state;
+    return { ...this.#state, silentMs: this.#heard === undefined ? undefined : performance.now() - this.#heard };
   }
 
   synced(): Promise<void> {
@@ -121,6 +125,7 @@ class Reflector implements Informer {
   }
 
   #follows(): void {
+    this.#heard = performance.now();
     if (this.#state.syncedSince === undefined) this.#state = { ...this.#state, syncedSince: new Date() };
   }
 

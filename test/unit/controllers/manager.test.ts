@@ -5,6 +5,7 @@ import type { Controller } from '../../../src/controllers/controller.ts';
 import { createManager, type Manager } from '../../../src/controllers/manager.ts';
 import { createMetrics } from '../../../src/controllers/metrics.ts';
 import type { KubeClient } from '../../../src/kube/client.ts';
+import { statusError } from '../../../src/kube/status-error.ts';
 import { LeaseApi } from '../../fakes/lease-api.ts';
 import { silentLog } from '../../fakes/log.ts';
 
@@ -146,4 +147,48 @@ it('keeps the lease where work does not end when the process does', async () => 
   stop.abort();
   await done;
   expect(cluster.holder).toBe('me');
+});
+
+it('tells of each kind that is watched whether it is in step, and how old the last word of it is', async () => {
+  const cluster = new LeaseCluster();
+  stop = new AbortController();
+  const metrics = createMetrics();
+  const watching: Controller = {
+    name: 'test',
+    concurrency: 1,
+    watch: (informers) => {
+      informers.watch({ apiVersion: 'v1', kind: 'Secret', namespace: 'bke' }, () => undefined);
+      informers.watch({ apiVersion: 'v1', kind: 'Node' }, () => undefined);
+    },
+    reconcile: async () => ({}),
+  };
+  const quiet = async function* (signal: AbortSignal): AsyncGenerator<never> {
+    await new Promise((resolve) => signal.addEventListener('abort', resolve));
+    yield* [];
+  };
+  const list: KubeClient['list'] = async ({ kind }) => {
+    if (kind === 'Node') throw statusError({ what: 'list nodes', status: 403, body: '{"message":"may not"}' });
+    return { items: [], resourceVersion: '1' };
+  };
+  const manager = createManager({
+    client: { ...cluster.all, list, watch: (_kind, { signal }) => quiet(signal) },
+    controllers: [watching],
+    lease: { namespace: 'bke-system', name: 'lease', identity: 'me' },
+    metrics,
+    log: silentLog,
+  });
+  expect(manager.watches()).toEqual([]);
+  const done = manager.run(stop.signal);
+  await vi.waitFor(() => expect(manager.watches().join('\n')).toContain('may not'));
+  expect(manager.watches()).toEqual([
+    'Secret in bke: synced, 0 objects, last event 0 s ago',
+    'Node: not synced, 0 objects, nothing heard yet: list nodes: may not',
+  ]);
+  const { text } = await metrics.render();
+  expect(text).toContain('bke_watch_synced{source="Secret in bke"} 1\n');
+  expect(text).toContain('bke_watch_synced{source="Node"} 0\n');
+  expect(text).toMatch(/bke_watch_last_event_age_seconds\{source="Secret in bke"\} 0/);
+  stop.abort();
+  await done;
+  expect(manager.watches()).toEqual([]);
 });
