@@ -3,7 +3,7 @@ import { stringify } from 'yaml';
 import { defaultVersions } from './builds/component.ts';
 
 /** The limits of this machine, for control groups v1 and hosts in a container (README.md, "Limits of hosts in a container"). */
-const machineSettings = {
+export const machineSettings = {
   kubelet: {
     failCgroupV1: false,
     cgroupDriver: 'cgroupfs',
