@@ -90,7 +90,11 @@ export class Groundwork {
     if (refused !== undefined) return { ...base, firstHost: refused };
     // Whoever makes the control plane is not kubeadm, or comes later.
     if (first === undefined || choice === undefined) return { ...base, firstHost: noControlPlane };
-    if (choice.host === undefined) return { ...base, firstHost: choice.why, waitMs: hostPollMs };
+    if (choice.host === undefined) {
+      // What is wrong with that one keeps no other from being prepared.
+      await prepareOthers(pools, ahead);
+      return { ...base, firstHost: choice.why, waitMs: hostPollMs };
+    }
     const { verdict, waitMs } = await prepareFirst(choice.host, first, ahead);
     await prepareOthers(pools, ahead);
     return this.#begun({ ...base, firstHost: verdict, host: choice.host.metadata.name, waitMs });
@@ -119,7 +123,9 @@ export class Groundwork {
       return { object, endpoint: no(single ? 'WaitingForHost' : 'EndpointNeeded', why) };
     }
     const { namespace, name } = objectName(object);
-    const patch = { spec: { controlPlaneEndpoint: address } };
+    // Somebody who gives one meanwhile is not overwritten.
+    const { resourceVersion } = object.metadata;
+    const patch = { metadata: { resourceVersion }, spec: { controlPlaneEndpoint: address } };
     const key = keyIn(namespace, bkeClusterKind, name);
     const after = await this.#options.client.patch(key, patch, { type: 'merge', fieldManager });
     return { object: after, endpoint: yes('EndpointKnown', endpointIn(after) ?? '') };

@@ -30,18 +30,25 @@ export async function claimHost(
   return patchHost(client, host, { metadata: { resourceVersion, annotations }, spec });
 }
 
-/** From now on nobody may take it for clean. */
-export async function markUnclean(client: Pick<KubeClient, 'patch'>, host: KubeObject): Promise<void> {
-  await client.patch(hostKey(objectName(host)), { spec: { cleanUpPending: true } }, { type: 'merge', fieldManager });
+/** From now on nobody may take it for clean. @returns the host as it is then; undefined where somebody else wrote to it */
+export async function markUnclean(
+  client: Pick<KubeClient, 'patch'>,
+  host: KubeObject,
+): Promise<KubeObject | undefined> {
+  const { resourceVersion } = host.metadata;
+  return patchHost(client, host, { metadata: { resourceVersion }, spec: { cleanUpPending: true } });
 }
 
-/** The agent has confirmed it, for this claim. */
-export async function markClean(client: Pick<KubeClient, 'patch'>, host: KubeObject, claimID: string): Promise<void> {
-  const patch = {
-    metadata: { annotations: { [hostAnnotations.cleaned]: claimID, [hostAnnotations.preparedFor]: null } },
-    spec: { cleanUpPending: null },
-  };
-  await client.patch(hostKey(objectName(host)), patch, { type: 'merge', fieldManager });
+/** The agent has confirmed it, for this claim. @returns false where somebody else wrote to the host: it may have another one by now */
+export async function markClean(
+  client: Pick<KubeClient, 'patch'>,
+  host: KubeObject,
+  claimID: string,
+): Promise<boolean> {
+  const { resourceVersion } = host.metadata;
+  const annotations = { [hostAnnotations.cleaned]: claimID, [hostAnnotations.preparedFor]: null };
+  const patch = { metadata: { resourceVersion, annotations }, spec: { cleanUpPending: null } };
+  return (await patchHost(client, host, patch)) !== undefined;
 }
 
 /** Gives the host back. @param quarantine it was not cleaned: nobody gets it before a person has looked */

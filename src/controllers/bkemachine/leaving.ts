@@ -34,17 +34,27 @@ export async function cleanHost(object: KubeObject, given: Cleaning): Promise<Cl
   const { claimID = '' } = host.spec;
   if (isCleaned(object)) return { done: true, verdict: yes('Cleaned', host.name) };
   if (forced) return quarantine(host, given);
-  if (host.spec.cleanUpPending !== true) await markUnclean(client, object);
+  const marked = host.spec.cleanUpPending === true ? object : await markUnclean(client, object);
+  if (marked === undefined) return changedMeanwhile(host);
   await emptyInbox(client, host);
   const order = resetOrder(claimID);
   const before = await fulfil(given.giving, order);
   if (before.progress.state === 'busy') await stopCommand(client, host, isOver);
   if (before.progress.state === 'done') {
-    await markClean(client, object, claimID);
+    if (!(await markClean(client, marked, claimID))) return changedMeanwhile(host);
     return { done: true, verdict: yes('Cleaned', host.name) };
   }
   const { status, reason, message } = progressVerdict(before.progress, host.name, words);
   return { done: false, verdict: { status, reason, message: message + whyLong(host) }, waitMs: before.waitMs };
+}
+
+/** Looked at again soon, and decided anew. */
+function changedMeanwhile({ name }: HostView): Cleaned {
+  return {
+    done: false,
+    verdict: no('CleaningUp', `${name} was changed by somebody else: looked at again`),
+    waitMs: 500,
+  };
 }
 
 const words = { running: 'CleaningUp', failed: 'CleanUpFailed', done: 'Cleaned' } as const;
