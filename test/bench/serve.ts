@@ -10,6 +10,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
 import { freePort, makeCertificates, stopChild, type TestCertificates } from '../integration/release/registry.ts';
+import { judge } from './judge.ts';
 import { median } from './pairs.ts';
 
 const bar = 0.45;
@@ -20,20 +21,19 @@ const runs = 3;
 const dir = await mkdtemp(join(tmpdir(), 'bke-bench-'));
 const children: ChildProcess[] = [];
 try {
-  process.exitCode = (await bench()) ? 0 : 1;
+  await bench();
 } finally {
   await Promise.all(children.map(stopChild));
   await rm(dir, { recursive: true });
 }
 
-async function bench(): Promise<boolean> {
+async function bench(): Promise<void> {
   const certificates = await makeCertificates(join(dir, 'tls'));
   await mkdir(join(dir, 'data/files'), { recursive: true });
   await mkdir(join(dir, 'data/charts'), { recursive: true });
   await makeFile(join(dir, 'data/files/file'));
   const bke = await startBke(certificates);
   const nginx = await startNginx(certificates);
-  let good = true;
   for (const parallel of [1, 8, 32]) {
     const ours: number[] = [];
     const theirs: number[] = [];
@@ -42,14 +42,11 @@ async function bench(): Promise<boolean> {
       theirs.push(await download(nginx.port, parallel, certificates));
     }
     const ratio = median(ours.map((rate, i) => rate / (theirs[i] ?? Number.NaN)));
-    good &&= ratio >= bar;
-    console.log(
-      `${String(parallel).padStart(2)} at once: bke ${gibps(median(ours))}, nginx ${gibps(median(theirs))}, ratio ${ratio.toFixed(2)} (bar: at least ${bar})`,
-    );
+    const rates = `bke ${gibps(median(ours))}, nginx ${gibps(median(theirs))}`;
+    judge(`${String(parallel).padStart(2)} at once: ${rates}, ratio`, ratio, { atLeast: bar });
   }
   const rss = await peakRss(bke.child);
-  console.log(`bke serve at its largest: ${rss} MiB resident (bar: at most ${rssBarMiB} MiB)`);
-  return good && rss <= rssBarMiB;
+  judge('bke serve at its largest, resident', rss, { atMost: rssBarMiB }, ' MiB');
 }
 
 function gibps(bytesPerSecond: number): string {

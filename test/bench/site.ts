@@ -1,5 +1,4 @@
 // What the benches of clusters need: a bootstrap node that is set up, fresh hosts beside it, and commands with their times.
-import { loadavg } from 'node:os';
 import {
   clusterFile,
   initOptions,
@@ -56,9 +55,4 @@ export async function timed(host: TestHost, command: string): Promise<Timed> {
 
 export function seconds(milliseconds: number): string {
   return `${(milliseconds / 1000).toFixed(1)} s`;
-}
-
-/** Load of this machine: figures of a busy one mean little. */
-export function load(): string {
-  return `load ${loadavg()[0]?.toFixed(1)}`;
 }

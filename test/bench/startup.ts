@@ -1,6 +1,7 @@
 // `npm run bench:startup`: wall time of commands that do next to nothing against `kubectl version --client`, in turn, in one run. Bar: at most 1.3 times.
 import { fileURLToPath } from 'node:url';
 import { buildComponent } from '../testbed/builds/build.ts';
+import { judge } from './judge.ts';
 import { timePairs } from './pairs.ts';
 
 const bar = 1.3;
@@ -10,9 +11,6 @@ const kubectl = [kubernetes.program('kubectl'), 'version', '--client'];
 const bke = process.argv[2] ?? fileURLToPath(new URL('../../dist/bke-linux-amd64', import.meta.url));
 for (const words of commands) {
   const pairs = await timePairs([bke, ...words], kubectl, 21);
-  const ratio = `${pairs.ratio.toFixed(2)} (bar: at most ${bar})`;
-  console.log(
-    `bke ${words.join(' ').padEnd(16)} ${pairs.a.toFixed(1)} ms, kubectl ${pairs.b.toFixed(1)} ms, ratio ${ratio}`,
-  );
-  if (pairs.ratio > bar) process.exitCode = 1;
+  const times = `${pairs.a.toFixed(1)} ms, kubectl ${pairs.b.toFixed(1)} ms`;
+  judge(`bke ${words.join(' ').padEnd(16)} ${times}, ratio`, pairs.ratio, { atMost: bar });
 }
