@@ -16,6 +16,8 @@ export interface NamedFile {
   readonly name: string;
   /** What it should be: 'release manifest'. */
   readonly what: string;
+  /** What to do where it cannot be read; default: name another. */
+  readonly hint?: string;
   /** Of the errors: which file it is that is wrong. */
   readonly code: ErrorCode;
 }
@@ -51,7 +53,7 @@ function sizeNote(size: number): string {
 }
 
 /** At most one byte more than may be there; size is 0 for pipes. */
-async function readStart({ path, name, what, code }: NamedFile): Promise<{ bytes: Buffer; size: number }> {
+async function readStart({ path, name, what, code, hint }: NamedFile): Promise<{ bytes: Buffer; size: number }> {
   try {
     const handle = await open(path, constants.O_RDONLY);
     try {
@@ -63,7 +65,7 @@ async function readStart({ path, name, what, code }: NamedFile): Promise<{ bytes
     const why = whyUnreadable(thrown);
     throw new BkeError(code, `cannot read the ${what} ${name}: ${why ?? toError(thrown).message}`, {
       cause: why === undefined ? thrown : undefined,
-      hint: `Name a ${what} (YAML) that is there and that you may read.`,
+      hint: hint ?? `Name a ${what} (YAML) that is there and that you may read.`,
     });
   }
 }

@@ -1,10 +1,9 @@
 // Who may sign bundles: the release keys built in, and the keys a site adds.
 import { createHash, createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { whyUnreadable } from '../lib/errno.ts';
+import { whyNoKey, whyUnreadable } from '../lib/errno.ts';
 import { BkeError } from '../lib/errors.ts';
 import { isPrivateKey, readSecretFile } from '../lib/read-secret-file.ts';
-import { toError } from '../lib/thrown.ts';
 
 /**
  * PEM public keys of bke's releases, the current and the next one. There is none yet: until the project has a release key,
@@ -47,7 +46,7 @@ async function readKey(file: KeyFile, parse: (pem: string) => KeyObject): Promis
   const key = await text.then(parse).catch((cause: unknown) => {
     if (cause instanceof BkeError) throw cause;
     const unreadable = whyUnreadable(cause);
-    throw unreadable === undefined ? unfit(file, toError(cause).message) : unreadableKey(file, unreadable);
+    throw unreadable === undefined ? unfit(file, whyNoKey(cause)) : unreadableKey(file, unreadable);
   });
   if (key.asymmetricKeyType !== 'ed25519') throw unfit(file, `it is of the type ${key.asymmetricKeyType ?? 'unknown'}`);
   return key;

@@ -34,9 +34,12 @@ export async function readCertificates(context: CommandContext, paths: readonly 
   );
 }
 
-/** Without the line end that editors add. @throws BkeError BKE_SECRET_EXPOSED */
+/** Without the line end that editors add. @throws BkeError BKE_SECRET_EXPOSED, BKE_USAGE where it is empty or has more than a line */
 export async function readPassword(context: CommandContext, path: string): Promise<string> {
-  return (await readNamed(context, path, readSecretFile)).replace(/\r?\n$/, '');
+  const password = (await readNamed(context, path, readSecretFile)).replace(/\r?\n$/, '');
+  if (password.trim() === '') throw new BkeError('BKE_USAGE', `${path} is empty: it holds no password`);
+  if (password.includes('\n')) throw new BkeError('BKE_USAGE', `${path} has more than one line: it holds no password`);
+  return password;
 }
 
 async function readNamed(
@@ -48,8 +51,9 @@ async function readNamed(
     return await read(resolve(context.cwd, path));
   } catch (cause) {
     if (cause instanceof BkeError) throw cause;
-    throw new BkeError('BKE_USAGE', `cannot read ${path}: ${whyUnreadable(cause) ?? toError(cause).message}`, {
-      cause,
+    const why = whyUnreadable(cause);
+    throw new BkeError('BKE_USAGE', `cannot read ${path}: ${why ?? toError(cause).message}`, {
+      cause: why === undefined ? cause : undefined,
     });
   }
 }

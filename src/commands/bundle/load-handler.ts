@@ -25,9 +25,10 @@ export async function runLoad(context: CommandContext, input: CommandInput): Pro
   }
   const directory = files === undefined ? undefined : await filesDirectory(context, files);
   const path = read.requiredText('file');
-  await using bundle = await openBundle(resolve(context.cwd, path), await openOptions(context, read));
+  const options = await openOptions(context, read);
   const registry = await openRegistry(context, read);
   try {
+    await using bundle = await openBundle(resolve(context.cwd, path), options);
     await registry?.ping();
     const repository = directory === undefined ? undefined : await openFileRepository(directory);
     const targets = {

@@ -1,40 +1,28 @@
 // The work of `bke cluster kubeconfig`.
-import { lstat } from 'node:fs/promises';
-import { resolve } from 'node:path';
 import type { KubeClient } from '../../kube/client.ts';
 import { coreVersion } from '../../cluster/render/names.ts';
 import { kubeconfigSecretKey } from '../../controllers/cluster-objects.ts';
 import { textAt } from '../../kube/fields.ts';
-import { writeAtomically } from '../../lib/atomic-file.ts';
 import type { CommandResult } from '../../lib/command.ts';
-import { isErrno } from '../../lib/errno.ts';
 import { BkeError } from '../../lib/errors.ts';
 import type { InputReader } from '../../lib/input.ts';
 import type { CommandContext } from '../context.ts';
 import { withManagement } from '../management.ts';
+import { mergeIntoKubeconfig, refuseThere, writeKubeconfig } from './kubeconfig-file.ts';
 import { unknownCluster } from './read-world.ts';
 
 export async function runKubeconfig(context: CommandContext, read: InputReader): Promise<CommandResult> {
-  const to = read.text('to');
-  const path = to === undefined ? undefined : resolve(context.cwd, to);
-  if (path !== undefined && !read.flag('overwrite')) await refuseThere(path, to ?? path);
+  const [to, merge, overwrite] = [read.text('to'), read.flag('merge'), read.flag('overwrite')];
+  if (merge && overwrite) throw new BkeError('BKE_USAGE', '--merge and --overwrite exclude each other');
+  if (to !== undefined && !overwrite && !merge) await refuseThere(context.cwd, to);
   const [namespace, name] = [read.requiredText('namespace'), read.requiredText('name')];
   const text = await withManagement(context, read.text('kubeconfig'), (client) =>
     readKubeconfig(client, namespace, name),
   );
-  if (path === undefined) return { kind: 'text', text };
-  await writeAtomically(path, 0o600, async (file) => file.writeFile(text));
-  context.note(`Written to ${to ?? path}: kubectl --kubeconfig ${to ?? path} get nodes`);
+  if (!merge && to === undefined) return { kind: 'text', text };
+  if (merge) await mergeIntoKubeconfig(context, to, text);
+  else if (to !== undefined) await writeKubeconfig(context, to, text);
   return { kind: 'none' };
-}
-
-async function refuseThere(path: string, name: string): Promise<void> {
-  const found = await lstat(path).catch((thrown: unknown) => {
-    if (isErrno(thrown, 'ENOENT')) return undefined;
-    throw thrown;
-  });
-  if (found === undefined) return;
-  throw new BkeError('BKE_USAGE', `${name} is there already`, { hint: 'Name another file, or give --overwrite.' });
 }
 
 /** @throws BkeError BKE_CLUSTER_UNKNOWN, BKE_KUBECONFIG_INVALID where the cluster has none yet */

@@ -8,18 +8,20 @@ export const clusterKubeconfig: Command = {
   group: 'clusters',
   summary: "Print a cluster's kubeconfig, or write it to a file",
   description:
-    "It is an administrator's: whoever has it can do anything in the cluster. A file is written for its owner alone (0600); one that is there stays as it is unless --overwrite is given.",
+    "It is an administrator's: whoever has it can do anything in the cluster. A file is written for its owner alone (0600); one that is there stays as it is unless --overwrite or --merge is given. --merge takes it up in --to FILE, else in the file that kubectl uses (KUBECONFIG, ~/.kube/config): entries of the same name are replaced, all others and the current context stay, and the file as it was is kept beside it.",
   examples: [
     {
       command: 'bke cluster kubeconfig prod --to prod.kubeconfig',
       says: 'then: kubectl --kubeconfig prod.kubeconfig get nodes',
     },
+    { command: 'bke cluster kubeconfig prod --merge', says: 'into ~/.kube/config, beside what is in it' },
     { command: 'bke cluster kubeconfig prod', says: 'to standard output' },
   ],
   args: [{ name: 'name', summary: "as 'bke cluster list' shows it" }],
   options: [
     { type: 'path', name: 'to', placeholder: 'FILE', summary: 'write it there instead' },
     { type: 'flag', name: 'overwrite', summary: 'where a file is there already' },
+    { type: 'flag', name: 'merge', summary: 'take it up in the file that is there' },
     namespaceOption,
     kubeconfigOption,
   ],

@@ -3,6 +3,7 @@ import { unwatchFile, watchFile } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import type { Server } from 'node:https';
 import { createSecureContext } from 'node:tls';
+import { whyNoKey } from '../../lib/errno.ts';
 import { BkeError } from '../../lib/errors.ts';
 import { toError } from '../../lib/thrown.ts';
 
@@ -26,13 +27,10 @@ export async function readKeyPair(files: CertificateFiles): Promise<KeyPair> {
     createSecureContext(pair);
     return pair;
   } catch (cause) {
-    const reason = toError(cause).message;
+    const { certificate, key } = files;
     throw new BkeError(
       'BKE_CERTIFICATE_UNREADABLE',
-      `cannot use certificate ${files.certificate} with key ${files.key}: ${reason}`,
-      {
-        cause,
-      },
+      `cannot use certificate ${certificate} with key ${key}: ${whyNoKey(cause)}`,
     );
   }
 }
