@@ -25,7 +25,7 @@ export const status: Command = {
   group: 'bootstrap',
   summary: 'Show the local services and the bootstrap cluster of this host',
   description:
-    'For each service: its state, version, address, size of its data and since when. Healthy means that it was asked over HTTPS, as other hosts ask it, and answered. For the bootstrap cluster: its API server, its node, and the managers of Cluster API with the provider of bke (root only). Exit code 1 where something that should run does not; `bke help scripts` tells what a script can rely on.',
+    'For each service: its state, version, address, size of its data and since when. Healthy means that it was asked over HTTPS, as other hosts ask it, and answered. For the bootstrap cluster: its API server, its node, and the managers of Cluster API with the provider of bke (root only); then the clusters that were made from here. Exit code 1 where something that should run does not; `bke help scripts` tells what a script can rely on.',
   examples: [
     { command: 'bke status', says: 'one line per service' },
     { command: 'bke status -o wide', says: 'also units, and why a service is not healthy' },
@@ -36,6 +36,7 @@ export const status: Command = {
   run: async (context) => {
     const { readStatus } = await import('../tasks/services/status.ts');
     const { clusterStatus } = await import('../tasks/bootstrap-cluster/status.ts');
+    const { clustersLine, siteClusters } = await import('./site-clusters.ts');
     const host = await context.openLocalHost();
     try {
       const found = await readStatus(host);
@@ -45,7 +46,10 @@ export const status: Command = {
       const items = [...found.services, ...(await clusterStatus(host, found.settings, { now: context.now() }))];
       noteTroubles(context, found.content, items);
       // null: no load came to its end.
-      const about = { bundle: found.content?.bundle ?? null };
+      const runs = items.some(({ name, state }) => name === 'kubernetes' && state === 'healthy');
+      const clusters = runs ? await siteClusters(context) : [];
+      if (clusters.length > 0) context.note(clustersLine(clusters));
+      const about = { bundle: found.content?.bundle ?? null, clusters };
       return { kind: 'list', items, about, columns, empty, exitCode: items.every(isHealthy) ? 0 : 1 };
     } finally {
       await host.close();

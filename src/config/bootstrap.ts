@@ -64,6 +64,10 @@ export interface BootstrapSettings {
 
 const port = z.int('must be a whole number').min(1, 'must be 1 to 65535').max(65_535, 'must be 1 to 65535');
 
+/** A field of the design that this bke does not have yet: refused rather than ignored. */
+const notYet = (instead: string) =>
+  z.custom<undefined>((value) => value === undefined, `is not supported yet: ${instead}`).optional();
+
 /** bootstrap.yaml (docs/guide/local-services.md), as far as this bke uses it. */
 export const bootstrapFile = z.strictObject({
   apiVersion: apiVersionField,
@@ -79,6 +83,12 @@ export const bootstrapFile = z.strictObject({
       bootstrap: z.enum(bootstrapKinds).optional(),
       network: z.strictObject({ podCIDR: z.string().optional(), serviceCIDR: z.string().optional() }).optional(),
       settings: nodeSettingsFile.optional(),
+      // There is no web UI yet: who does not want it has what is wanted, who does is told.
+      ui: z.boolean('must be true or false').optional(),
+      registry: notYet(
+        "the registry of this host serves the site; a cluster's own is spec.registry of its cluster.yaml",
+      ),
+      ntp: notYet("set the time service of this host yourself; a cluster's own is spec.ntp of its cluster.yaml"),
     })
     .default({}),
 });

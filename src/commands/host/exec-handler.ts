@@ -6,6 +6,7 @@ import { errorTable, ExitCode } from '../../lib/error-table.ts';
 import { BkeError, type ErrorReport, toErrorReport } from '../../lib/errors.ts';
 import { type InputReader, readInput } from '../../lib/input.ts';
 import { createLimit } from '../../lib/limit.ts';
+import { shellCommand } from '../../lib/quote.ts';
 import { nearest } from '../../lib/suggest.ts';
 import { printable } from '../../lib/text.ts';
 import type { CommandContext } from '../context.ts';
@@ -27,7 +28,9 @@ export async function runHostExec(context: CommandContext, input: CommandInput):
   const read = readInput(input);
   const [program, ...words] = read.texts('command');
   if (program === undefined) throw new BkeError('BKE_USAGE', 'no program is named: put it after --');
-  const loaded = await readClusterFile(context, read.requiredText('file'));
+  const file = read.text('file');
+  if (file === undefined) throw noFile(context);
+  const loaded = await readClusterFile(context, file);
   const acceptAll = read.flag('acceptNewHostKeys');
   const connections = Math.max(1, read.requiredNumber('connections'));
   const chosen = chooseHosts(await hostTargets(context, loaded), read);
@@ -39,6 +42,13 @@ export async function runHostExec(context: CommandContext, input: CommandInput):
     targets.map((target) => limit(() => runOn(context, target, { argv, timeoutMs, acceptAll }))),
   );
   return { kind: 'object', value: { hosts: ran }, text: ran.map(textOf).join(''), exitCode: exitCodeOf(ran) };
+}
+
+function noFile({ argv }: CommandContext): BkeError {
+  const words = shellCommand(['bke', ...argv.slice(0, 2), '-f', 'cluster.yaml', ...argv.slice(2)]);
+  return new BkeError('BKE_USAGE', 'no file names the hosts, and programs cannot be run by way of their agents yet', {
+    hint: `Name the file with their logins: ${words}`,
+  });
 }
 
 function chooseHosts(targets: readonly SshTarget[], read: InputReader): readonly SshTarget[] {

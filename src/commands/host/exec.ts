@@ -16,7 +16,13 @@ export const hostExec: Command = {
   ],
   args: [{ name: 'command', summary: 'the program and its arguments, after --', variadic: true }],
   options: [
-    { type: 'path', name: 'file', short: 'f', placeholder: 'FILE', required: true, summary: 'cluster.yaml' },
+    {
+      type: 'path',
+      name: 'file',
+      short: 'f',
+      placeholder: 'FILE',
+      summary: 'cluster.yaml with the hosts and their logins',
+    },
     { type: 'text', name: 'host', placeholder: 'NAME', repeatable: true, summary: 'only on this one' },
     {
       type: 'duration',

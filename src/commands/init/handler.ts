@@ -87,7 +87,13 @@ async function apply(context: CommandContext, input: InputReader, prepared: Prep
     next: () => [],
   });
   if (dryRun) return false;
-  for (const line of summaryLines({ settings: settings.settings, cluster, release, changed: result.changed }))
+  for (const line of summaryLines({
+    settings: settings.settings,
+    cluster,
+    release,
+    changed: result.changed,
+    goesOn: input.text('file') !== undefined,
+  }))
     context.note(line);
   return true;
 }

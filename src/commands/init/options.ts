@@ -71,6 +71,7 @@ export const initOptions: readonly OptionSpec[] = [
     aliases: ['kubernetesPort'],
     summary: 'API server of the bootstrap cluster (default: 36443)',
   },
+  { name: 'ui', type: 'flag', default: true, summary: 'without the web UI, which this bke does not have yet' },
   { name: 'ui-port', type: 'port', placeholder: 'PORT', summary: 'kept free for the web UI (default: 30010)' },
   {
     name: 'data-dir',

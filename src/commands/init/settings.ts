@@ -35,6 +35,8 @@ export interface InitSettings extends EffectiveSettings {
 /** @throws BkeError BKE_CONFIG_INVALID with every problem of every source; BKE_DATA_DIR_CHANGED; BKE_HOST_ADDRESS_UNKNOWN. */
 export async function gatherSettings(context: CommandContext, input: InputReader, host: Host): Promise<InitSettings> {
   const file = await readConfigFile(context, input.text('config'));
+  if (file.spec.ui === true)
+    context.note(`note: ${input.text('config') ?? ''}: spec.ui: this bke has no web UI yet; its port is kept free.`);
   const last = await readSettings(host);
   const given = [
     optionLayer(input, context.argv),

@@ -13,9 +13,11 @@ export interface Standing {
   readonly release: ArtifactSource;
   /** This run changed something. */
   readonly changed: boolean;
+  /** A cluster is made next. */
+  readonly goesOn: boolean;
 }
 
-export function summaryLines({ settings, cluster, release, changed }: Standing): string[] {
+export function summaryLines({ settings, cluster, release, changed, goesOn }: Standing): string[] {
   const { registry, files, charts } = serviceUrls(settings);
   return [
     changed ? 'Set up on this host:' : 'Nothing to do. On this host are set up already:',
@@ -23,11 +25,11 @@ export function summaryLines({ settings, cluster, release, changed }: Standing):
     `  files       ${files}`,
     `  charts      ${charts}`,
     ...(cluster === undefined ? ['  containerd  which pulls from there'] : clusterLines(settings, cluster, release)),
-    'next:',
-    '  bke status',
-    ...(cluster === undefined ? [] : [`  kubectl --kubeconfig ${cluster.kubeconfig} get pods -A`]),
+    ...(goesOn ? [] : ['next:', '  bke status', ...(cluster === undefined ? [] : clusterCommands)]),
   ];
 }
+
+const clusterCommands = ['  bke config init -o cluster.yaml', '  bke cluster create -f cluster.yaml'];
 
 function clusterLines(
   { hostIP, ports }: BootstrapSettings,

@@ -23,7 +23,7 @@ export const operationAttach: Command = {
     const name = read.requiredText('id');
     const where = kubeconfig === undefined ? '' : ` --kubeconfig ${kubeconfig}`;
     await withManagement(context, kubeconfig, async (client) => {
-      const { namespace = '' } = (await findOperation(client, name)).metadata;
+      const { namespace = '' } = (await findOperation(context, client, name)).metadata;
       await follow(context, client, { namespace, name, where });
     });
     return { kind: 'none' };

@@ -25,10 +25,10 @@ export async function runCancel(context: CommandContext, input: CommandInput): P
   const kubeconfig = read.text('kubeconfig');
   const id = read.requiredText('id');
   await withManagement(context, kubeconfig, async (client) => {
-    const object = await findOperation(client, id);
+    const object = await findOperation(context, client, id);
     const { namespace = '' } = object.metadata;
     if (isOver(object)) {
-      context.note(`Nothing to do: the operation is over (${textAt(object, 'status', 'phase') ?? ''}).`);
+      context.note(`Nothing to do: the operation is over: ${(textAt(object, 'status', 'phase') ?? '').toLowerCase()}.`);
       return;
     }
     await cancelOperation(client, { namespace, name: id });

@@ -243,6 +243,15 @@ describe('bootstrap.yaml', () => {
     expect(problems(`apiVersion: ${version}\nkind: Bootstrap\n`)).toEqual([`b.yaml:1:13 apiVersion: ${message}`]);
   });
 
+  it('refuses what this bke cannot do yet, with what can be done instead, and lets the web UI be left out', () => {
+    expect(read(`${head}spec:\n  ui: false\n`)).toMatchObject({ value: { spec: { ui: false } } });
+    const [registry, ntp] = problems(`${head}spec:\n  registry: {host: r.example}\n  ntp: [10.0.0.1]\n`);
+    expect(registry).toMatch(
+      /^b\.yaml:4:\d+ spec\.registry: is not supported yet: .*spec\.registry of its cluster\.yaml/,
+    );
+    expect(ntp).toMatch(/^b\.yaml:5:\d+ spec\.ntp: is not supported yet: .*spec\.ntp of its cluster\.yaml/);
+  });
+
   it('names file, line, column and field of every problem', () => {
     expect(
       problems(`${head}spec:\n  hostip: 10.0.0.5\n  ports:\n    registry: "5000"\n    files: 99999\n  dataDir: [5]\n`),
