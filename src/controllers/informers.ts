@@ -1,6 +1,6 @@
 // Informers that controllers share: what several want to know of is listed, watched and kept once.
 import type { KubeClient, KubeObject, ListOptions, ObjectList, ResourceKind, WatchEvent } from '../kube/client.ts';
-import { type Informer, startInformer } from '../kube/informer.ts';
+import { type Informer, type InformerState, startInformer } from '../kube/informer.ts';
 
 /** What is watched. */
 export interface Source extends ResourceKind, ListOptions {
@@ -101,7 +101,7 @@ class Shared implements ObjectView {
   state(): SourceState {
     const { syncedSince, lastError, silentMs } = this.informer?.state() ?? {};
     const synced = syncedSince !== undefined;
-    const error = synced ? undefined : lastError?.message;
+    const error = synced || lastError === undefined ? undefined : wordsOf(lastError);
     return { name: this.#name, synced, objects: this.items().length, silentMs, error };
   }
 
@@ -110,6 +110,11 @@ class Shared implements ObjectView {
     if (synced) return undefined;
     return error === undefined ? name : `${name} (${error})`;
   }
+}
+
+/** Nothing begins before all kinds are there: who looks has to learn how they come. */
+function wordsOf({ message, unknownKind }: NonNullable<InformerState['lastError']>): string {
+  return unknownKind ? `${message}: 'bke init' on the bootstrap node puts its definition there` : message;
 }
 
 /** e.g. `Secret in bke-system, metadata.name=x` */

@@ -4,6 +4,7 @@ import { BkeError } from '../lib/errors.ts';
 import { toError } from '../lib/thrown.ts';
 import { rest } from '../lib/rest.ts';
 import type { KubeClient, KubeObject, ListOptions, ResourceKind, WatchEvent } from './client.ts';
+import { kubeStatus } from './status-error.ts';
 
 export interface InformerOptions {
   readonly client: Pick<KubeClient, 'list' | 'watch'>;
@@ -25,7 +26,14 @@ export interface InformerState {
   /** Since when the copy follows the cluster; undefined while it does not (yet, or contact was lost). */
   readonly syncedSince: Date | undefined;
   /** Why it did not follow last; kept after it does again. */
-  readonly lastError: { readonly at: Date; readonly message: string } | undefined;
+  readonly lastError:
+    | {
+        readonly at: Date;
+        readonly message: string;
+        /** The server does not know the kind. */
+        readonly unknownKind: boolean;
+      }
+    | undefined;
   /** How long ago the server last said anything of it: a list, an event, a bookmark; undefined before. */
   readonly silentMs: number | undefined;
 }
@@ -134,7 +142,7 @@ class Reflector implements Informer {
     const resumable = thrown instanceof BkeError && thrown.code === 'BKE_KUBE_UNREACHABLE';
     // The server has forgotten that version, or says nothing of where a watch could go on.
     if (!resumable) this.#version = undefined;
-    this.#state = { syncedSince: undefined, lastError: { at: new Date(), message: toError(thrown).message } };
+    this.#state = { syncedSince: undefined, lastError: errorOf(thrown) };
   }
 
   async #wait(failures: number): Promise<void> {
@@ -185,4 +193,9 @@ function keyOf({ metadata }: KubeObject): string {
 
 function keyText(name: string, namespace = ''): string {
   return `${namespace}/${name}`;
+}
+
+function errorOf(thrown: unknown): NonNullable<InformerState['lastError']> {
+  const unknownKind = kubeStatus(thrown)?.reason === 'NoSuchKind';
+  return { at: new Date(), message: toError(thrown).message, unknownKind };
 }

@@ -42,6 +42,19 @@ export async function installManagement(client: KubeClient): Promise<void> {
 const needed = ['clusters', 'machines', 'machinedeployments', 'kubeadmcontrolplanes', 'kubeadmconfigtemplates'];
 
 export async function installOwn(client: KubeClient): Promise<void> {
+  await installBke(client);
+  await installClusterApi(client);
+}
+
+/** Without the definitions of Cluster API that its controllers watch. */
+export async function installBke(client: KubeClient): Promise<void> {
+  await applyObjects(
+    client,
+    (await ownManifests()).flatMap((text) => parseManifests(text)),
+  );
+}
+
+export async function installClusterApi(client: KubeClient): Promise<void> {
   const names = ['cluster-api-core', 'cluster-api-bootstrap-kubeadm', 'cluster-api-control-plane-kubeadm'] as const;
   const files = await Promise.all(names.map(async (name) => readFile(await clusterApiComponents(name, {}), 'utf8')));
   const theirs = files
@@ -50,8 +63,7 @@ export async function installOwn(client: KubeClient): Promise<void> {
       ({ kind, metadata }) =>
         kind === 'CustomResourceDefinition' && needed.includes(metadata.name.split('.', 1)[0] ?? ''),
     );
-  const own = (await ownManifests()).flatMap((text) => parseManifests(text));
-  await applyObjects(client, [...own, ...theirs]);
+  await applyObjects(client, theirs);
 }
 
 function ownManifests(): Promise<string[]> {

@@ -1,6 +1,7 @@
 // Informers that controllers share.
 import { expect, it, vi } from 'vitest';
 import { SharedInformers } from '../../../src/controllers/informers.ts';
+import { noSuchKind } from '../../../src/kube/status-error.ts';
 import type { KubeObject, ListOptions, ResourceKind, WatchEvent } from '../../../src/kube/client.ts';
 
 const kind = { apiVersion: 'v1', kind: 'Secret' };
@@ -45,6 +46,20 @@ it('lists what two want to know once, and tells both', async () => {
     expect(handler.mock.calls).toMatchObject([[{ metadata: { name: 'one' } }, true]]);
   expect(view.get('one', 'a')).toHaveProperty('data');
   expect(informers.behind()).toEqual([]);
+  stop.abort();
+});
+
+it('tells of a kind that is not there what puts it there', async () => {
+  const stop = new AbortController();
+  const informers = new SharedInformers();
+  informers.watch({ apiVersion: 'cluster.x-k8s.io/v1beta2', kind: 'Machine' }, vi.fn());
+  const list = (): Promise<never> => Promise.reject(noSuchKind('list Machine', 'Machine of cluster.x-k8s.io/v1beta2'));
+  informers.start({ ...cluster(), list }, stop.signal);
+  await vi.waitFor(() =>
+    expect(informers.behind()).toEqual([
+      "Machine (list Machine: this API server knows no Machine of cluster.x-k8s.io/v1beta2: 'bke init' on the bootstrap node puts its definition there)",
+    ]),
+  );
   stop.abort();
 });
 

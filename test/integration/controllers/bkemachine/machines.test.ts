@@ -1,25 +1,21 @@
 // The controllers of machines and clusters against a real API server, with the rights of their service account. The test plays agents and Cluster API.
-import { readFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { siteObject } from '../../../../src/cluster/site.ts';
 import { bkeClusterController } from '../../../../src/controllers/bkecluster/controller.ts';
 import { bkeMachineController } from '../../../../src/controllers/bkemachine/controller.ts';
 import { createEventRecorder } from '../../../../src/controllers/event-recorder.ts';
-import { createManager } from '../../../../src/controllers/manager.ts';
+import { createManager, type Manager } from '../../../../src/controllers/manager.ts';
 import { createMetrics } from '../../../../src/controllers/metrics.ts';
-import { applyAll } from '../../../../src/kube/apply.ts';
 import type { KubeClient, KubeObject, ObjectKey } from '../../../../src/kube/client.ts';
 import { conditionOf } from '../../../../src/kube/conditions.ts';
 import { fieldAt, listAt, textAt } from '../../../../src/kube/fields.ts';
-import { parseManifests } from '../../../../src/kube/manifests.ts';
 import { releaseObject } from '../../../../src/tasks/cluster-api/release-object.ts';
 import { catalogue, clusterObject, machineObjects, site, version } from '../../../fakes/fleet.ts';
 import { silentLog } from '../../../fakes/log.ts';
-import { clusterApiComponents } from '../../../testbed/release/files.ts';
 import { type TestApiServer, startApiServer } from '../../kube/api-server.ts';
 import { until } from '../controller-process.ts';
-import { installOwn } from '../management.ts';
+import { installBke, installClusterApi } from '../management.ts';
 
 const namespace = 'bke';
 const infrastructure = 'infrastructure.cluster.x-k8s.io/v1alpha1';
@@ -28,12 +24,12 @@ const bke = { apiVersion: 'bke.io/v1alpha1', namespace };
 const stop = new AbortController();
 let server: TestApiServer;
 let own: KubeClient;
+let manager: Manager;
 let running: Promise<void>;
 
 beforeAll(async () => {
   server = await startApiServer();
-  await installOwn(server.client);
-  await installKinds(server.client);
+  await installBke(server.client);
   await server.client.create(siteObject(site));
   await server.client.create(releaseObject(catalogue));
   await createHost('cp1', '10.0.0.11', 'control-plane');
@@ -43,7 +39,7 @@ beforeAll(async () => {
   const metrics = createMetrics();
   const events = createEventRecorder({ client: own, namespace: 'bke-system', instance: 'test', now, log: silentLog });
   const context = { events, metrics, now, namespace: undefined };
-  const manager = createManager({
+  manager = createManager({
     client: own,
     controllers: [bkeMachineController(own, context), bkeClusterController(own, context)],
     lease: { namespace: 'bke-system', name: 'bke-controller-manager', identity: 'test' },
@@ -59,24 +55,6 @@ afterAll(async () => {
   own?.close();
   await server?.stop();
 });
-
-/** Of Cluster API what a Machine and those who make it are; nobody answers for its webhooks here. */
-async function installKinds(client: KubeClient): Promise<void> {
-  const names = ['machines', 'machinedeployments', 'kubeadmcontrolplanes'];
-  const files = await Promise.all(
-    ['cluster-api-core', 'cluster-api-control-plane-kubeadm'].map(async (name) =>
-      readFile(await clusterApiComponents(name, {}), 'utf8'),
-    ),
-  );
-  const objects = files
-    .flatMap((text) => parseManifests(text))
-    .filter(
-      ({ kind, metadata }) =>
-        kind === 'CustomResourceDefinition' && names.includes(metadata.name.slice(0, metadata.name.indexOf('.'))),
-    );
-  expect(objects).toHaveLength(names.length);
-  await applyAll(client, objects, { fieldManager: 'test', signal: AbortSignal.timeout(60_000) });
-}
 
 async function createHost(name: string, address: string, role: string): Promise<void> {
   const { client } = server;
@@ -115,6 +93,13 @@ async function carryOut(host: string, purpose: string): Promise<KubeObject> {
   await setStatus({ ...bke, kind: 'HostCommand', name: host }, { commandID, steps });
   return found;
 }
+
+it('says which kinds are missing and how they come, and begins when they are there', async () => {
+  const missing = /Machine \(.*knows no Machine of cluster\.x-k8s\.io\/v1beta2: 'bke init'/;
+  await until('not in step', 20_000, async () => missing.test(manager.whyNotReady() ?? ''));
+  await installClusterApi(server.client);
+  await until('in step', 60_000, async () => manager.whyNotReady() === undefined);
+}, 120_000);
 
 it('makes a node of a host and gives the host back, with no more rights than its account has', async () => {
   const { client } = server;
