@@ -59,7 +59,7 @@ export interface ImageSource {
   readonly registryHost: string;
 }
 
-/** @throws BkeError BKE_PULL_FAILED with containerd's own words. */
+/** @throws BkeError BKE_PULL_FAILED with containerd's own words; BKE_DISK_FULL. */
 export async function pullImage(scope: TaskScope, source: ImageSource): Promise<void> {
   const argv = [crictl, 'pull', source.image] as const;
   const result = await scope.host.run(argv, { timeoutMs: pullMs, signal: scope.signal });
@@ -67,8 +67,19 @@ export async function pullImage(scope: TaskScope, source: ImageSource): Promise<
 }
 
 export function pullFailed(scope: TaskScope, { image, registryHost }: ImageSource, why: string): BkeError {
+  const host = scope.host.name;
+  if (/no space left on device/i.test(why)) {
+    return new BkeError('BKE_DISK_FULL', `${image} has no room below /var/lib/containerd: ${why}`, {
+      host,
+      hint: 'Make room there and run the same command again.',
+    });
+  }
+  // As containerd says it of a layer that the registry does not have, or has with other bytes.
+  const isBroken = /: not found|unexpected commit digest/i.test(why);
   return new BkeError('BKE_PULL_FAILED', `${image} cannot be pulled from ${registryHost}: ${why}`, {
-    host: scope.host.name,
-    hint: 'See journalctl -u containerd.service and journalctl -u bke-registry, then run the same command again.',
+    host,
+    hint: isBroken
+      ? "The registry lacks a part of the image, or has it damaged: 'bke init --bundle FILE' on its host puts it right, and leaves the rest as it is."
+      : 'See journalctl -u containerd.service and journalctl -u bke-registry, then run the same command again.',
   });
 }

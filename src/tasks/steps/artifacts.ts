@@ -1,6 +1,7 @@
 // Brings the files that a step names to the host: from the site's file repository, by digest, going on where a download broke off.
 import { z } from 'zod';
 import { type Digest, hexOf, isDigest } from '../../lib/digest.ts';
+import type { ErrorCode } from '../../lib/error-table.ts';
 import { BkeError } from '../../lib/errors.ts';
 import { eachLimited } from '../../lib/limit.ts';
 import { createAgent } from '../../release/oci/http.ts';
@@ -108,10 +109,12 @@ function remoteOf(
 }
 
 function withSiteHint(thrown: unknown, { scope, settings: { site } }: StepContext): unknown {
-  if (!(thrown instanceof BkeError) || thrown.code !== 'BKE_DOWNLOAD_FAILED') return thrown;
-  return new BkeError(thrown.code, thrown.message, {
-    host: scope.host.name,
-    cause: thrown,
-    hint: `Look on the services host with 'bke status', and on this host whether ${site.domain} (${site.hostIP}) can be reached.`,
-  });
+  if (!(thrown instanceof BkeError)) return thrown;
+  const hints: { readonly [Code in ErrorCode]?: string } = {
+    BKE_DOWNLOAD_FAILED: `Look on the services host with 'bke status', and on this host whether ${site.domain} (${site.hostIP}) can be reached.`,
+    BKE_DIGEST_MISMATCH: `The file is damaged in the file repository of ${site.hostIP}: 'bke init --bundle FILE' there puts it right, and leaves the rest as it is.`,
+  };
+  const hint = hints[thrown.code];
+  if (hint === undefined) return thrown;
+  return new BkeError(thrown.code, thrown.message, { host: scope.host.name, cause: thrown, hint });
 }
