@@ -107,12 +107,14 @@ function renderGroup({ report, hosts }: ErrorGroup, style: ErrorStyle & { readon
     if (style.log !== undefined)
       lines.push(`  Everything about it is in ${style.log}; please report it with that file.`);
   }
-  if (style.isLast && report.hint !== undefined) {
-    const [hint = '', ...rest] = shownLines(report.hint);
-    lines.push(`${theme.accent('hint:')} ${hint}`, ...rest.map((line) => `      ${line}`));
-  }
-  if (style.isLast) lines.push(theme.faint(`see: bke explain ${report.code}`));
+  if (style.isLast) lines.push(...mendLines(report, theme));
   return lines.map((line) => `${line}\n`).join('');
+}
+
+function mendLines({ code, hint }: ErrorReport, theme: Theme): string[] {
+  const [first, ...rest] = hint === undefined ? [] : shownLines(hint);
+  const told = first === undefined ? [] : [`${theme.accent('hint:')} ${first}`, ...rest.map((line) => `      ${line}`)];
+  return [...told, theme.faint(`see: bke explain ${code}`)];
 }
 
 /** Programs on hosts end their words with several lines. */
