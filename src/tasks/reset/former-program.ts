@@ -1,6 +1,7 @@
-// What download.sh leaves beside the program it puts in place: the version before, and the part of one whose download was killed.
+// Programs of bke that no record tells of: what download.sh leaves beside the one it puts in place, and what was brought over SSH before there was a record.
 import { dirname } from 'node:path';
 import type { Host } from '../../host/host.ts';
+import { defaultStateDir } from '../../host/ledger/ledger.ts';
 import type { KnownPath } from '../../host/state/known-paths.ts';
 
 const part = /^\.bke-download\.\d+(?:\.old)?$/;
@@ -21,6 +22,17 @@ export async function formerPrograms(host: Host): Promise<KnownPath[]> {
     }
   }
   return found;
+}
+
+/** As the controller of hosts names them, with what a transfer that was cut off leaves. */
+const brought = /^(?:bke-brought-[0-9a-f]{16}(?:\.new|\.ca)?|\.bke-[0-9a-f]{16}\.tmp)$/;
+
+/** Nothing but their name tells of them: bke may have died before it wrote its first line on this host. */
+export async function broughtPrograms(host: Host): Promise<KnownPath[]> {
+  const folder = dirname(defaultStateDir);
+  const paths = (await host.files.list(folder)).filter((name) => brought.test(name)).map((name) => `${folder}/${name}`);
+  const areFiles = await Promise.all(paths.map((path) => isFile(host, path)));
+  return paths.filter((_path, index) => areFiles[index]).map((path) => known(path, 'bke as it was brought here'));
 }
 
 function known(path: string, what: string): KnownPath {

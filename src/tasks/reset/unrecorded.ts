@@ -8,7 +8,7 @@ import { unitFolder } from '../../host/systemd.ts';
 import { kernelValuesFile } from '../node/environment.ts';
 import { programsDir } from '../node/programs.ts';
 import { reservedPortsFile } from '../services/reserved-ports.ts';
-import { formerPrograms } from './former-program.ts';
+import { broughtPrograms, formerPrograms } from './former-program.ts';
 import { readBootID, readKernelValue, readLeftRecord } from './left-record.ts';
 import { isMarked, markablePaths, namedPaths, ownFolders, runtimeUnit, wantedLink } from './own-paths.ts';
 import type { Left, ResetFlags } from './reset-plan.ts';
@@ -196,7 +196,7 @@ async function shownOf(host: Host, ledger: LedgerView, options: LookOptions): Pr
   const hosts = whole ? await openLines(host, resources) : [];
   const isDamaged = ledger.exists && ledger.damaged.length > 0;
   const byName = options.byName === true || isDamaged || marked.length + hosts.length > 0;
-  const former = whole ? await formerPrograms(host) : [];
+  const former = [...(whole ? await formerPrograms(host) : []), ...(flags.all ? await broughtPrograms(host) : [])];
   if (!byName) return { paths: former, unrecorded: { ...none, answered } };
   const proofs = marked.map(({ path }) => path);
   const user = whole ? await ownUser(host) : undefined;
