@@ -98,7 +98,8 @@ const ownWords: Readonly<Partial<Record<ErrorCode, string>>> = {
 
 /** Other messages may end in a colon and a piece of the file. */
 function faultWords({ code, message }: { readonly code: ErrorCode; readonly message: string }): string {
-  return ownWords[code] ?? message.replace(/(?<! ): .*$/s, '').slice(0, 100);
+  const words = ownWords[code] ?? message.replace(/(?<! ): .*$/s, '').slice(0, 100);
+  return code === 'BAD_SCALAR_START' ? `${words} (such a text needs quotes)` : words;
 }
 
 function isNothing(contents: unknown): boolean {

@@ -65,7 +65,7 @@ function isNothing(value: unknown): boolean {
 
 function putEntry(list: YAMLSeq, entry: unknown, document: Document): void {
   if (!isMap(entry)) return;
-  const copy = document.createNode<unknown>(entry.toJSON());
+  const copy = document.createNode(entry.toJSON());
   const index = list.items.findIndex((item) => nameOf(item) === nameOf(entry));
   if (index === -1) list.add(copy);
   else list.items[index] = copy;

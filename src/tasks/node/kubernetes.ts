@@ -104,12 +104,13 @@ async function writeConfiguration(scope: TaskScope, { nodeIP, settings }: Kubern
     await scope.apply({ kind: 'file', path, mode: 0o644, content: { text } });
     return text;
   };
-  const resolvConf = podResolvConf(await hostResolvConf(scope), nodeIP);
+  const hosts = await hostResolvConf(scope);
+  const resolvConf = podResolvConf(hosts.text, nodeIP);
   const own: JsonObject = {
     // A host's swap is its owner's; pods get none of it (the kubelet's own default, NoSwap).
     failSwapOn: false,
     cgroupDriver: (await hasUnifiedCgroups(scope)) ? 'systemd' : 'cgroupfs',
-    ...(resolvConf === undefined ? {} : { resolvConf: kubeletPaths.resolvConf }),
+    resolvConf: resolvConf === undefined ? hosts.path : kubeletPaths.resolvConf,
   };
   return [
     await file(`${kubeletPaths.configDir}/10-bke.conf`, kubeletDropIn(own)),
@@ -118,10 +119,13 @@ async function writeConfiguration(scope: TaskScope, { nodeIP, settings }: Kubern
   ];
 }
 
-/** As kubeadm chooses it: the list behind systemd-resolved's own server, where that runs. */
-async function hostResolvConf(scope: TaskScope): Promise<string | undefined> {
-  const { host } = scope;
+/** As kubeadm chooses it, and said all the same: the list behind systemd-resolved's own server, where that runs. */
+async function hostResolvConf({
+  host,
+}: TaskScope): Promise<{ readonly path: string; readonly text: string | undefined }> {
   const resolved = isUp(await readUnit(host, 'systemd-resolved.service'));
-  const path = await host.files.realPath(resolved ? '/run/systemd/resolve/resolv.conf' : '/etc/resolv.conf');
-  return path === undefined ? undefined : (await host.files.read(path))?.toString('utf8');
+  const path = resolved ? '/run/systemd/resolve/resolv.conf' : '/etc/resolv.conf';
+  const real = await host.files.realPath(path);
+  const text = real === undefined ? undefined : (await host.files.read(real))?.toString('utf8');
+  return { path, text };
 }

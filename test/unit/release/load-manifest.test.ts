@@ -90,7 +90,10 @@ describe('a release manifest', () => {
     ],
     ['kind: a\nkind: b\n', 'release.yaml:2:1: YAML: this is no valid YAML: Map keys must be unique'],
     ['kind: a\n---\nkind: b\n', 'release.yaml:2:1: YAML: a second document begins here; the file must have only one'],
-    ['kind: @a\n', 'release.yaml:1:7: YAML: this is no valid YAML: Plain value cannot start with reserved character @'],
+    [
+      'kind: @a\n',
+      'release.yaml:1:7: YAML: this is no valid YAML: Plain value cannot start with reserved character @ (such a text needs quotes)',
+    ],
   ])('refuses %j as the YAML it is', (text, message) => {
     expect(mistakes(text)[0]).toBe(message);
   });

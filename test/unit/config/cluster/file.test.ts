@@ -103,6 +103,15 @@ describe('what is written', () => {
 
   it.each([
     ['1.30', 'v1.30 is not supported: this bke makes clusters of v1.34 to v1.37'],
+    ['1.10', 'v1.10 is not supported: this bke makes clusters of v1.34 to v1.37'],
+    ['1.20.0', 'v1.20.0 is not supported: this bke makes clusters of v1.34 to v1.37'],
+    ['v1.30', 'v1.30 is not supported: this bke makes clusters of v1.34 to v1.37'],
+    ['" v1.30.2 "', 'must be a version such as v1.36.3, but is " v1.30.2 "; write v1.30.2'],
+    ['V1.30.2', 'must be a version such as v1.36.3, but is "V1.30.2"; write v1.30.2'],
+    [
+      'v1.30.2+k3s1',
+      'must be a version such as v1.36.3, but is "v1.30.2+k3s1"; only releases of Kubernetes itself are taken, such as v1.30.2',
+    ],
     ['1.36', 'must be a version such as v1.36.3, but is "1.36"; the patch version is missing, as in v1.36.0'],
     ['v1.33.9', 'v1.33.9 is not supported: this bke makes clusters of v1.34 to v1.37'],
     ['v1.38.0', 'v1.38.0 is not supported: this bke makes clusters of v1.34 to v1.37'],
@@ -162,26 +171,55 @@ describe('what is written', () => {
     ]);
   });
 
-  it.each([
-    ['!abc', 'YAML: this is no valid YAML: Unresolved tag (text that begins with ! needs quotes)'],
-    [
-      '&abc',
-      'spec.hosts[0].ssh.password: must be text, but is empty (a text that begins with a special letter, such as &, needs quotes)',
-    ],
-    [
-      '*abc',
-      'spec.hosts[0].ssh.password: this is no valid YAML: Unresolved alias (text that begins with * needs quotes)',
-    ],
-    ['@abc', 'YAML: this is no valid YAML: Plain value cannot start with reserved character @'],
-    [
-      'abc #def',
-      'spec.hosts[0].ssh.password: a comment follows it on the line: put the password in quotes if # belongs to it, else the comment on a line of its own',
-    ],
-  ])('of a password is never lost: %s', (written, message) => {
-    const text = clusterText('', [
-      `name: m1\n    address: 192.0.2.11\n    roles: [control-plane]\n    ssh:\n      password: ${written}\n`,
-    ]);
-    expect(messages(text)).toEqual([message]);
+  const secrets = ['ssh.password', 'ssh.sudo.password', 'ssh.bastion.password', 'ssh.bastion.bastion.password'];
+  it.each(
+    secrets.flatMap((field) => [
+      [field, '!abc', 'YAML: this is no valid YAML: Unresolved tag (text that begins with ! needs quotes)'],
+      [
+        field,
+        '&abc',
+        'FIELD: must be text, but is empty (a text that begins with a special letter, such as &, needs quotes)',
+      ],
+      [field, '*abc', 'FIELD: this is no valid YAML: Unresolved alias (text that begins with * needs quotes)'],
+      [
+        field,
+        '@abc',
+        'YAML: this is no valid YAML: Plain value cannot start with reserved character @ (such a text needs quotes)',
+      ],
+      [
+        field,
+        '%abc',
+        'YAML: this is no valid YAML: Plain value cannot start with directive indicator character % (such a text needs quotes)',
+      ],
+      [
+        field,
+        'abc #def',
+        'FIELD: a comment follows it on the line: put the password in quotes if # belongs to it, else the comment on a line of its own',
+      ],
+    ]),
+  )('of %s is never lost: %s', (field, written, message) => {
+    const parts = field.split('.');
+    const lines = parts.map(
+      (name, depth) => `${'  '.repeat(depth)}${name}:${depth === parts.length - 1 ? ` ${written}` : ''}`,
+    );
+    for (const [at, top] of [
+      [
+        'spec.hosts[0]',
+        (block: string) =>
+          clusterText('', [
+            `name: m1\n    address: 192.0.2.11\n    roles: [control-plane]\n${block.replaceAll(/^/gm, '    ')}\n`,
+          ]),
+      ],
+      ['spec.defaults', (block: string) => clusterText(`  defaults:\n${block.replaceAll(/^/gm, '    ')}\n`)],
+    ] as const) {
+      const withLogin =
+        field === 'ssh.password' ? lines.join('\n') : lines.join('\n').replace('ssh:', 'ssh:\n  agent: true');
+      const withAddress = withLogin.replaceAll(
+        /^( *)bastion:$/gm,
+        (line, indent: string) => `${line}\n${indent}  address: b${indent.length}`,
+      );
+      expect(messages(top(withAddress))).toEqual([message.replace('FIELD', `${at}.${field}`)]);
+    }
   });
 
   it('of a password may be anything in quotes', () => {
@@ -189,6 +227,8 @@ describe('what is written', () => {
     const double = clusterText('', [hostLines.m1.replace('"x"', JSON.stringify(password))]);
     const single = clusterText('', [hostLines.m1.replace('"x"', `'${password.replaceAll("'", "''")}'`)]);
     expect([double, single].map((text) => configOf(text).hosts[0]?.ssh.password)).toEqual([password, password]);
+    const dash = clusterText('', [hostLines.m1.replace('"x"', '-rf')]);
+    expect(configOf(dash).hosts[0]?.ssh.password).toBe('-rf');
   });
 });
 
@@ -200,6 +240,9 @@ describe('a name of a host', () => {
     ['a.', 'a'],
     ['"w[1:3]"', 'w-1-3'],
     ['12', 'host-12'],
+    ['12345', 'host-12345'],
+    ['-a', 'a'],
+    ['1.30', 'host-1.30'],
     ['x'.repeat(64), 'x'.repeat(63)],
   ])('%s is refused, and %s shown instead', (name, better) => {
     const [message, ...more] = messages(clusterText('', [hostLines.m1.replace('m1', name)]));

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { rm } from 'node:fs/promises';
+import { rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type KubernetesParameters, kubernetesTask } from '../../../../src/tasks/node/kubernetes.ts';
@@ -64,13 +64,21 @@ describe('the programs of a node', () => {
     expect(machine.systemctlCalls()).toContain('restart kubelet.service');
   });
 
-  it('give pods a name server that answers where the host has none', async () => {
+  it.each<[string, string | undefined, string, string | undefined]>([
+    ['a server of the site', 'nameserver 10.0.0.2\n', '/etc/resolv.conf', undefined],
+    ['a server of its own alone (dnsmasq)', 'nameserver 127.0.0.1\n', '/etc/kubernetes/resolv.conf', '10.0.0.5'],
+    ['that of a resolver that does not run', 'nameserver 127.0.0.53\n', '/etc/kubernetes/resolv.conf', '10.0.0.5'],
+    ['an empty file', '', '/etc/kubernetes/resolv.conf', '10.0.0.5'],
+    ['no file', undefined, '/etc/kubernetes/resolv.conf', '10.0.0.5'],
+    ['a link that leads nowhere', '-> /run/none', '/etc/kubernetes/resolv.conf', '10.0.0.5'],
+  ])('give pods a name server that answers where the host has %s', async (_what, text, given, server) => {
     await rm(machine.at('/etc/resolv.conf'));
+    if (text?.startsWith('-> ') === true) await symlink(machine.at(text.slice(3)), machine.at('/etc/resolv.conf'));
+    else if (text !== undefined) await machine.put('/etc/resolv.conf', text);
     await install();
-    expect(await machine.text('/etc/kubernetes/resolv.conf')).toContain('nameserver 10.0.0.5\n');
-    expect(await machine.text('/etc/kubernetes/kubelet.conf.d/10-bke.conf')).toContain(
-      '"resolvConf": "/etc/kubernetes/resolv.conf"',
-    );
+    expect(await machine.text('/etc/kubernetes/kubelet.conf.d/10-bke.conf')).toContain(`"resolvConf": "${given}"`);
+    const own = await machine.host.files.read('/etc/kubernetes/resolv.conf');
+    expect(/^nameserver (.*)$/m.exec(own?.toString() ?? '')?.[1]).toBe(server);
   });
 
   it("look behind systemd-resolved's own server", async () => {
@@ -79,6 +87,9 @@ describe('the programs of a node', () => {
     await machine.put('/etc/systemd/system/systemd-resolved.service', '[Service]\n');
     await machine.host.run(['systemctl', 'restart', 'systemd-resolved.service']);
     await install();
+    expect(await machine.text('/etc/kubernetes/kubelet.conf.d/10-bke.conf')).toContain(
+      '"resolvConf": "/run/systemd/resolve/resolv.conf"',
+    );
     expect(await machine.host.files.stat('/etc/kubernetes/resolv.conf')).toBeUndefined();
   });
 

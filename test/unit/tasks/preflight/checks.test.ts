@@ -105,6 +105,25 @@ describe('checks before anything is changed', () => {
     expect(inspect(change)).toEqual([finding]);
   });
 
+  it.each([
+    ['Node_01', 'node-01'],
+    ['NODE1', 'node1'],
+    ['localhost', 'host-1'],
+    ['a.', 'a'],
+    ['x'.repeat(64), 'x'.repeat(63)],
+    ['12345', 'host-12345'],
+    ['-a', 'a'],
+  ])('find the host name %s, and show %s instead', (hostname, better) => {
+    expect(inspectHost({ machine: { ...fit, hostname }, needs })).toEqual([
+      {
+        check: 'hostname',
+        severity: 'error',
+        message: `the host name ${JSON.stringify(hostname)} is no valid node name`,
+        hint: `Set another, e.g.: hostnamectl set-hostname ${better}`,
+      },
+    ]);
+  });
+
   const kubernetes = (change: Partial<KubernetesNeeds>): KubernetesNeeds => ({
     kind: 'kubeadm',
     controlPlane: true,
@@ -223,6 +242,58 @@ describe('checks before anything is changed', () => {
     ['SELinux that only warns', { selinux: { mode: 'permissive' } }, {}],
   ])('have nothing against %s', (_, change, wanted) => {
     expect(forCluster(change, wanted)).toEqual([]);
+  });
+
+  it.each([
+    [
+      'a link whose network has the block in it',
+      { cidr: '10.0.0.1/8', what: 'the network of eth0', address: '10.0.0.1' },
+      { cidr: '10.244.0.0/16' },
+    ],
+    [
+      'a route into the block',
+      { cidr: '10.244.5.0/24', what: 'a route by 10.0.0.9 on eth0' },
+      { cidr: '10.244.0.0/16' },
+    ],
+  ])('warn of %s, which only makes machines there unreachable for pods', (_, network, { cidr }) => {
+    const networks = [{ cidr, use: 'pods', given: 'spec.network.podCIDR' }];
+    expect(forCluster({ networks: [network] }, { networks })).toEqual([
+      `networks warning: 10.244.0.0/16 for pods (spec.network.podCIDR) overlaps with ${network.cidr}, ${network.what}: pods reach no machine there`,
+    ]);
+  });
+
+  it('tell of everything that others left or run on one host at once, with its programs, and nothing of what is ours', () => {
+    const busy = [6443, 10_250, 2379];
+    const listeners = busy.map((port, index) => ({ port, address: '*', pid: 70 + index, program: 'nc', ours: false }));
+    const own = { port: 10_256, address: '*', pid: 7, program: 'kube-proxy', ours: true };
+    const runtimes = [
+      { what: 'docker.service (active)', ours: false },
+      { what: 'containerd.service (active)', ours: false },
+      { what: 'what a cluster left in /etc/kubernetes/manifests', ours: false },
+      { what: 'kubelet.service (failed)', ours: true },
+    ];
+    const ports = [...busy, 10_256].map((port) => ({ port, use: 'x', fixed: true }));
+    const findings = inspectHost({
+      machine: { ...fit, networks: [], listeners: [...listeners, own], runtimes },
+      needs: { ...needs, ports, kubernetes: kubernetes({}) },
+    });
+    expect(() => refuseFindings(findings, 'w1')).toThrow(
+      expect.objectContaining({
+        code: 'BKE_PREFLIGHT_FAILED',
+        exitCode: 4,
+        message: '6 problems found before anything was changed',
+        details: [
+          'ports: port 6443 (x) is in use by nc (pid 70)',
+          'ports: port 10250 (x) is in use by nc (pid 71)',
+          'ports: port 2379 (x) is in use by nc (pid 72)',
+          '  -> Stop that program.',
+          'container-runtime: docker.service (active) is not of bke',
+          'container-runtime: containerd.service (active) is not of bke',
+          'container-runtime: what a cluster left in /etc/kubernetes/manifests is not of bke',
+          expect.stringMatching(/^ {2}-> bke never stops or removes what others installed/),
+        ],
+      }),
+    );
   });
 
   it('leave old control groups to a kubelet that takes them', () => {
