@@ -1,6 +1,7 @@
 // The clusters of a management cluster, a row each: pure.
 import { holds } from '../../controllers/bkeoperation/causes.ts';
 import { isNode } from '../../controllers/bkeoperation/host-steps.ts';
+import { isPaused } from '../../controllers/bkeoperation/operations.ts';
 import { type Listed, type NodeView, type World, worldOf } from '../../controllers/bkeoperation/world.ts';
 import { numberAt, textAt } from '../../kube/fields.ts';
 import { hostPort } from '../../lib/address.ts';
@@ -40,6 +41,7 @@ export function clusterRows(listed: Listed): ClusterRow[] {
 
 function stateOf({ cluster, bkeCluster }: World): string {
   if (cluster?.metadata.deletionTimestamp !== undefined) return 'Deleting';
+  if (isPaused(cluster)) return 'Paused';
   const told = textAt(bkeCluster, 'status', 'state', 'name');
   return told ?? (holds(cluster, 'Available') ? 'Available' : (textAt(cluster, 'status', 'phase') ?? 'Unknown'));
 }

@@ -175,6 +175,9 @@ it('lists clusters and hosts by what they say of themselves', () => {
       reason: 'w1 joins',
     },
   ]);
+  const paused = (kind: KindName): readonly KubeObject[] =>
+    listed(kind).map((found) => (kind === 'cluster' ? { ...found, spec: { paused: true } } : found));
+  expect(clusterRows(paused)).toMatchObject([{ state: 'Paused' }]);
   expect(listed('host').map((host) => [hostRow(host).name, hostRow(host).state, hostRow(host).message])).toEqual([
     ['cp1', 'Claimed', 'bke/prod-cp-x has it'],
     ['w1', 'HeartbeatLost', 'none came for more than 40 s'],
