@@ -124,12 +124,16 @@ class ClusterReconciler {
       },
       provisioned: ground.provisioned,
       state,
-      ended: {
-        infrastructure: ground.provisioned,
-        'control-plane': isInitialized(cluster, 'controlPlaneInitialized'),
-        workers: missing.controlPlane + missing.workers === 0 && hasAny(members),
-        network: health?.nodesReady === true,
-      },
+      failed: deleting ? [] : [...members.failed, ...(groundTrouble(ground).failed ?? [])],
+      // Of what goes, nothing comes to its end any more.
+      ended: deleting
+        ? noneEnded
+        : {
+            infrastructure: ground.provisioned,
+            'control-plane': isInitialized(cluster, 'controlPlaneInitialized'),
+            workers: missing.controlPlane + missing.workers === 0 && hasAny(members),
+            network: health?.nodesReady === true,
+          },
     });
     const pollMs = state.name === 'Healthy' ? healthPollMs.healthy : healthPollMs.otherwise;
     return { requeueAfterMs: Math.min(ground.waitMs ?? pollMs, pollMs) };
@@ -210,7 +214,8 @@ class ClusterReconciler {
       },
       provisioned: isMarked(object, clusterAnnotations.provisioned),
       state,
-      ended: { infrastructure: false, 'control-plane': false, workers: false, network: false },
+      ended: noneEnded,
+      failed: deleteTrouble,
     });
     return { requeueAfterMs: healthPollMs.otherwise };
   }
@@ -220,6 +225,8 @@ class ClusterReconciler {
     await writeClusterStatus({ client, events: context.events, now: context.now }, object, status);
   }
 }
+
+const noneEnded = { infrastructure: false, 'control-plane': false, workers: false, network: false };
 
 const noMembers: Members = {
   wanted: { controlPlane: 0, workers: 0 },

@@ -42,7 +42,8 @@ export function membersOf(fleet: Fleet): Members {
     joining: missing.some((member) => !isControlPlane(member.machine) && isJoining(member)),
     outdated: joined.filter((member) => isOutdated(member, fleet)).length,
     failed: members.flatMap(failureOf),
-    deleteTrouble: leaving.flatMap(failureOf),
+    // What failed before it was to go is over.
+    deleteTrouble: leaving.flatMap((member) => (reasonOf(member) === 'CleanUpFailed' ? failureOf(member) : [])),
     waits: firstOf([...missing, ...leaving].map(waitOf)),
   };
 }
@@ -93,6 +94,10 @@ function isOutdated({ machine }: Member, { controlPlane, deployments }: Fleet): 
 function deploymentOf(machine: KubeObject, deployments: readonly KubeObject[]): KubeObject | undefined {
   const name = machine.metadata.labels?.[coreLabels.deployment];
   return deployments.find(({ metadata }) => metadata.name === name);
+}
+
+function reasonOf({ bkeMachine }: Member): string | undefined {
+  return conditionOf(bkeMachine, 'Ready')?.reason;
 }
 
 function failureOf(member: Member): Trouble[] {

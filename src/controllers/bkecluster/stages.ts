@@ -1,4 +1,5 @@
 // The stages of an installation: each begins when the one before has ended, and the times of both stand in the status. Pure.
+import { formatDuration } from '../../lib/duration.ts';
 import { timeText } from '../conditions.ts';
 
 /** In their order. Hosts are prepared ahead of the stage that needs them. */
@@ -29,9 +30,15 @@ export function stagesOf(before: readonly Stage[], ended: Ended, now: Date): Sta
 
 /** What began or ended between the two, for people. */
 export function stageNews(before: readonly Stage[], after: readonly Stage[]): string[] {
-  return after.flatMap(({ name, ended }) => {
+  return after.flatMap(({ name, started, ended }) => {
     const old = before.find((stage) => stage.name === name);
     const began = old === undefined ? [`stage ${name} begins`] : [];
-    return ended !== undefined && old?.ended === undefined ? [...began, `stage ${name} has ended`] : began;
+    return ended !== undefined && old?.ended === undefined
+      ? [...began, `stage ${name} has ended after ${between(started, ended)}`]
+      : began;
   });
+}
+
+function between(started: string, ended: string): string {
+  return formatDuration(Math.max(0, Date.parse(ended) - Date.parse(started)));
 }

@@ -6,7 +6,7 @@ import type { EventRecorder, ObjectEvent } from '../event-recorder.ts';
 import { putStatus } from '../object-status.ts';
 import { fieldManager } from './marks.ts';
 import { type Ended, type Stage, stageNews, stagesOf } from './stages.ts';
-import { type State, storedState, type StoredState } from './state.ts';
+import { type State, storedState, type StoredState, type Trouble } from './state.ts';
 
 export const conditionTypes = ['EndpointKnown', 'FirstHostPrepared', 'Ready', 'Healthy'] as const;
 export type Verdicts = Readonly<Record<(typeof conditionTypes)[number], Verdict>>;
@@ -22,12 +22,14 @@ export interface ClusterStatus {
   readonly provisioned: boolean;
   readonly state: State;
   readonly ended: Ended;
+  /** Hosts that do not do what they should. */
+  readonly failed: readonly Trouble[];
 }
 
 export async function writeClusterStatus(
   { client, events, now }: StatusWriter,
   object: KubeObject,
-  { verdicts, provisioned, state, ended }: ClusterStatus,
+  { verdicts, provisioned, state, ended, failed }: ClusterStatus,
 ): Promise<void> {
   const before = storedOf(fieldAt(object, 'status', 'state'));
   const said = storedState({ state: before, history: historyOf(object) }, state, now());
@@ -45,11 +47,18 @@ export async function writeClusterStatus(
   for (const message of stageNews(stagesIn(object), stages)) {
     await events.record({ object, type: 'Normal', reason: 'Stage', message });
   }
+  // Each is told once: the recorder knows what it has written.
+  for (const { message } of failed.slice(0, mostFailed)) {
+    await events.record({ object, type: 'Warning', reason: 'HostFailed', message: message.slice(0, longestEvent) });
+  }
   if (before?.name !== state.name || before.reason !== state.reason) await events.record({ object, ...eventOf(state) });
 }
 
+const longestEvent = 1000;
+const mostFailed = 50;
+
 function eventOf({ name, reason, message }: State): Omit<ObjectEvent, 'object'> {
-  const words = `${reason}${message === '' ? '' : `: ${message}`}`.slice(0, 1000);
+  const words = `${reason}${message === '' ? '' : `: ${message}`}`.slice(0, longestEvent);
   return { type: bad.has(name) ? 'Warning' : 'Normal', reason: name, message: words };
 }
 

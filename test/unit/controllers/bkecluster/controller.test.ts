@@ -125,7 +125,7 @@ describe('a cluster that comes', () => {
     await reconcile();
     expect(fieldAt(await bkeCluster(), 'status', 'initialization', 'provisioned')).toBe(true);
     expect(conditionOf(await bkeCluster(), 'Ready')?.status).toBe('True');
-    expect(told).toContain('Stage stage infrastructure has ended');
+    expect(told).toContain('Stage stage infrastructure has ended after 0.0s');
   });
 
   it('gets the address of its only control plane host where nobody gave one', async () => {
@@ -208,6 +208,23 @@ describe('a cluster that comes', () => {
   });
 });
 
+it('gathers each host that fails as an event on the cluster', async () => {
+  const failing = (name: string): KubeObject[] => {
+    const [machine, bkeMachine] = machineObjects(name, false);
+    const ready = { type: 'Ready', status: 'False', reason: 'BootstrapFailed', message: `${name}: it does not start` };
+    return [machine, { ...bkeMachine, spec: { hostRef: { name } }, status: { conditions: [ready] } }];
+  };
+  management.put(...failing('w1'));
+  await reconcile();
+  management.put(...failing('w2'));
+  await reconcile();
+  const failed = told.filter((line) => line.startsWith('HostFailed'));
+  expect([...new Set(failed)]).toEqual([
+    'HostFailed w1: w1: it does not start',
+    'HostFailed w2: w2: it does not start',
+  ]);
+});
+
 describe('a cluster that is to be moved', () => {
   const { spec } = clusterObject();
   const paused = clusterObject({ spec: { ...Object(spec), paused: true } });
@@ -251,6 +268,24 @@ describe('a cluster that is to be moved', () => {
 });
 
 describe('a cluster that goes', () => {
+  it('does not take what failed before for a clean-up that failed, and ends no stage any more', async () => {
+    const [machine, bkeMachine] = machineObjects('m1', false);
+    const deletionTimestamp = '2026-11-30T10:00:00Z';
+    const ready = (reason: string): object => ({
+      status: { conditions: [{ type: 'Ready', status: 'False', reason, message: 'w1: x' }] },
+    });
+    const { metadata } = clusterObject();
+    management.put(clusterObject({ metadata: { ...metadata, deletionTimestamp } }));
+    management.put({ ...machine, metadata: { ...machine.metadata, deletionTimestamp } });
+    management.put({ ...bkeMachine, ...ready('BootstrapFailed') });
+    await reconcile();
+    expect(await state()).toBe('Deleting Deleting');
+    expect(fieldAt(await bkeCluster(), 'status', 'stages')).toMatchObject([{ name: 'infrastructure' }]);
+    management.put({ ...bkeMachine, ...ready('CleanUpFailed') });
+    await reconcile();
+    expect(await state()).toBe('DeleteFailed CleanUpFailed');
+  });
+
   it('waits for its machines, then has hosts cleaned that were prepared and never used', async () => {
     await reconcile();
     await endCommand(management, 'cp1', 'Done');

@@ -13,7 +13,10 @@ it('begins a stage when the one before has ended, and not earlier', () => {
     { name: 'infrastructure', started: '2026-11-30T10:00:00Z', ended: '2026-11-30T10:02:00Z' },
     { name: 'control-plane', started: '2026-11-30T10:02:00Z' },
   ]);
-  expect(stageNews(first, second)).toEqual(['stage infrastructure has ended', 'stage control-plane begins']);
+  expect(stageNews(first, second)).toEqual([
+    'stage infrastructure has ended after 2m00s',
+    'stage control-plane begins',
+  ]);
 });
 
 it('keeps what has ended, whatever comes later', () => {
