@@ -1,13 +1,28 @@
 // Writes fields of an object's status, where they are something new.
 import { isDeepStrictEqual } from 'node:util';
 import type { KubeClient, KubeObject } from '../kube/client.ts';
-import { fieldAt, textAt } from '../kube/fields.ts';
+import { fieldAt, keyOf, textAt } from '../kube/fields.ts';
 import { kubeStatus } from '../kube/status-error.ts';
 
 /** The frame of what is applied to an object that is there: with its uid, so that of one that is gone none is made. */
 export function identityOf({ apiVersion, kind, metadata }: KubeObject): KubeObject {
   const { name, namespace = 'default', uid = '' } = metadata;
   return { apiVersion, kind, metadata: { name, namespace, uid } };
+}
+
+/**
+ * What one apply leaves out goes only where nobody else has applied it too: an object that was moved or restored has its finalizers from whoever did that.
+ * @param object as it is after it was applied without
+ */
+export async function dropFinalizer(
+  client: Pick<KubeClient, 'patch'>,
+  object: KubeObject,
+  { finalizer, fieldManager }: { readonly finalizer: string; readonly fieldManager: string },
+): Promise<void> {
+  const { finalizers = [], resourceVersion } = object.metadata;
+  if (!finalizers.includes(finalizer)) return;
+  const patch = { metadata: { resourceVersion, finalizers: finalizers.filter((other) => other !== finalizer) } };
+  await client.patch(keyOf(object), patch, { type: 'merge', fieldManager });
 }
 
 /**

@@ -1,6 +1,6 @@
 // The fields of a BKECluster that are the controller's: applied together, because what one apply leaves out goes.
 import type { KubeClient, KubeObject } from '../../kube/client.ts';
-import { identityOf } from '../object-status.ts';
+import { dropFinalizer, identityOf } from '../object-status.ts';
 import { clusterAnnotations, clusterFinalizer, fieldManager } from './marks.ts';
 
 export interface Marks {
@@ -27,7 +27,7 @@ export function isMarked({ metadata }: KubeObject, annotation: string): boolean 
 
 /** @param wanted beside what the object has already @returns the object as it is then */
 export async function applyMarks(
-  client: Pick<KubeClient, 'apply'>,
+  client: Pick<KubeClient, 'apply' | 'patch'>,
   object: KubeObject,
   wanted: Marks,
 ): Promise<KubeObject> {
@@ -39,5 +39,7 @@ export async function applyMarks(
   };
   const finalizers = marks.finalizer === true ? { finalizers: [clusterFinalizer] } : {};
   const own = { ...frame, metadata: { ...frame.metadata, annotations, ...finalizers } };
-  return client.apply(own, { fieldManager, force: true });
+  const after = await client.apply(own, { fieldManager, force: true });
+  if (marks.finalizer !== true) await dropFinalizer(client, after, { finalizer: clusterFinalizer, fieldManager });
+  return after;
 }

@@ -36,9 +36,23 @@ async function ensureCommand(client: Pick<KubeClient, 'get' | 'create'>, host: H
 }
 
 /** Takes all of it away. The account first: with it the agent's tokens are worth nothing. */
-export async function removeAccess(client: Pick<KubeClient, 'delete'>, host: HostName): Promise<void> {
-  for (const object of objectsOf(host)) await client.delete(keyOf(object));
-  await client.delete(commandKey(host));
+export async function removeAccess(client: Pick<KubeClient, 'get' | 'delete'>, host: HostName): Promise<void> {
+  try {
+    for (const object of objectsOf(host)) await client.delete(keyOf(object));
+    await client.delete(commandKey(host));
+  } catch (thrown) {
+    // Where the namespace is deleted all of it goes with that, and the right to remove it has gone before.
+    if (!isForbidden(thrown) || !(await isGoing(client, host.namespace))) throw thrown;
+  }
+}
+
+export function isForbidden(thrown: unknown): thrown is BkeError {
+  return thrown instanceof BkeError && thrown.code === 'BKE_KUBE_FORBIDDEN';
+}
+
+async function isGoing(client: Pick<KubeClient, 'get'>, namespace: string): Promise<boolean> {
+  const found = await client.get({ apiVersion: 'v1', kind: 'Namespace', name: namespace });
+  return found === undefined || found.metadata.deletionTimestamp !== undefined;
 }
 
 /** A token of the agent's own account. @throws BkeError as KubeClient does */

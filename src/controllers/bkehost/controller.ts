@@ -33,7 +33,7 @@ import { writeStatus } from './status.ts';
 import { verdictsOf } from './verdicts.ts';
 import { resetVerdict } from './was-reset.ts';
 
-export type HostClient = Pick<KubeClient, 'get' | 'apply' | 'create' | 'delete' | 'request'>;
+export type HostClient = Pick<KubeClient, 'get' | 'apply' | 'patch' | 'create' | 'delete' | 'request'>;
 
 export interface HostControllerOptions {
   readonly connect: Connect;

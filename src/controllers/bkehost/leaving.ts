@@ -1,8 +1,8 @@
 // A BKEHost that is deleted: bke goes off its machine first, and only then the object goes.
 import type { KubeClient } from '../../kube/client.ts';
 import type { EventRecorder } from '../event-recorder.ts';
-import { identityOf } from '../object-status.ts';
-import { fieldManager, removeAccess } from './access.ts';
+import { dropFinalizer, identityOf } from '../object-status.ts';
+import { fieldManager, isForbidden, removeAccess } from './access.ts';
 import type { Connect } from './enrol.ts';
 import { annotations, hostFinalizer, type HostView } from './host.ts';
 import type { HostJobs, JobScope } from './jobs.ts';
@@ -12,7 +12,7 @@ import { verdictOf } from './reasons.ts';
 
 export interface Leaving {
   readonly key: string;
-  readonly client: Pick<KubeClient, 'get' | 'apply' | 'delete'>;
+  readonly client: Pick<KubeClient, 'get' | 'apply' | 'patch' | 'delete'>;
   readonly connect: Connect;
   readonly jobs: HostJobs;
   readonly events: EventRecorder;
@@ -41,8 +41,13 @@ export async function leaving(view: HostView, given: Leaving): Promise<LeavingRe
     await given.events.record({ object: view.object, type: 'Warning', reason: 'NotCleaned', message: forced });
     return { gone: true };
   }
-  const waitMs = await wantLeave(view, given);
-  return { gone: false, message: whyStill(view, jobs, key), ...(waitMs === undefined ? {} : { waitMs }) };
+  try {
+    const waitMs = await wantLeave(view, given);
+    return { gone: false, message: whyStill(view, jobs, key), ...(waitMs === undefined ? {} : { waitMs }) };
+  } catch (thrown) {
+    if (!isForbidden(thrown)) throw thrown;
+    return { gone: false, message: `${thrown.code}: ${thrown.message}: ${wayOut(view)}` };
+  }
 }
 
 /** undefined: it is to be cleaned. */
@@ -71,14 +76,22 @@ async function wantLeave(view: HostView, { key, client, connect, jobs, signal }:
 function whyStill({ spec, name }: HostView, jobs: HostJobs, key: string): string {
   const { doing, failure } = jobs.of(key) ?? {};
   if (doing !== undefined) return doing;
-  if (failure !== undefined) return verdictOf(failure.thrown).message;
-  const way = `run bke reset --all on ${name}, then annotate the BKEHost with ${annotations.forceDelete}=true`;
+  const way = wayOut({ name });
+  if (failure !== undefined) {
+    const { message } = verdictOf(failure.thrown);
+    return message.includes(annotations.forceDelete) ? message : `${message}\nOr ${way}`;
+  }
   if (spec.ssh?.secretRef === undefined) return `there is nothing to log in with: ${way}`;
   return withoutKeys(spec).length > 0 ? `its host key is not known: ${way}` : 'it waits to be cleaned';
+}
+
+function wayOut({ name }: Pick<HostView, 'name'>): string {
+  return `run bke reset --all on ${name}, then annotate the BKEHost with ${annotations.forceDelete}=true`;
 }
 
 async function letGo(client: Leaving['client'], view: HostView): Promise<void> {
   await removeAccess(client, view);
   // Applied without the finalizer that was applied before: it goes.
-  await client.apply(identityOf(view.object), { fieldManager, force: true });
+  const after = await client.apply(identityOf(view.object), { fieldManager, force: true });
+  await dropFinalizer(client, after, { finalizer: hostFinalizer, fieldManager });
 }

@@ -2,6 +2,7 @@
 import type { KubeClient, KubeObject } from '../../kube/client.ts';
 import { conditionOf } from '../../kube/conditions.ts';
 import { fieldAt, textAt } from '../../kube/fields.ts';
+import { isForbidden } from '../bkehost/access.ts';
 import { type HostView, viewOf } from '../bkehost/host.ts';
 import { no, timeText, type Verdict, yes } from '../conditions.ts';
 import { resetOrder } from '../host-command/bootstrap.ts';
@@ -30,10 +31,24 @@ export interface Cleaned {
 /** @param object the claimed host as it is now */
 export async function cleanHost(object: KubeObject, given: Cleaning): Promise<Cleaned> {
   const host = viewOf(object);
-  const { client, forced } = given;
-  const { claimID = '' } = host.spec;
+  const { forced } = given;
   if (isCleaned(object)) return { done: true, verdict: yes('Cleaned', host.name) };
   if (forced) return quarantine(host, given);
+  try {
+    return await askAgent(object, host, given);
+  } catch (thrown) {
+    if (!isForbidden(thrown)) throw thrown;
+    // Nothing would tell, and tomorrow it would be the same.
+    const why = `${host.name}: ${thrown.code}: ${thrown.message}. Where its namespace is being deleted, the rights of bke there and the account of the agent went first.`;
+    return { done: false, verdict: no('CleanUpFailed', `${why}${wayOut}`), waitMs: forbiddenMs };
+  }
+}
+
+const forbiddenMs = 10_000;
+
+async function askAgent(object: KubeObject, host: HostView, given: Cleaning): Promise<Cleaned> {
+  const { client } = given;
+  const { claimID = '' } = host.spec;
   const marked = host.spec.cleanUpPending === true ? object : await markUnclean(client, object);
   if (marked === undefined) return changedMeanwhile(host);
   await emptyInbox(client, host);
@@ -70,8 +85,10 @@ export function isCleaned(host: KubeObject): boolean {
 function whyLong({ object }: HostView): string {
   const agent = conditionOf(object, 'AgentReady');
   if (agent?.status !== 'False') return '';
-  return `\nIts agent does not answer (${agent.reason}). Only where the host is gone for good: annotate the BKEMachine with ${machineAnnotations.forceRelease}=true; the host goes into quarantine.`;
+  return `\nIts agent does not answer (${agent.reason}).${wayOut}`;
 }
+
+const wayOut = ` Only where the host is gone for good: annotate the BKEMachine with ${machineAnnotations.forceRelease}=true; the host goes into quarantine.`;
 
 async function quarantine(host: HostView, { client, now }: Cleaning): Promise<Cleaned> {
   const reason = `released by ${machineAnnotations.forceRelease} without being cleaned: what the cluster left is still there`;

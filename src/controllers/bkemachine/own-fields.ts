@@ -1,6 +1,6 @@
 // The fields of a BKEMachine that are bke's: applied together, because what one apply leaves out goes.
 import type { KubeClient, KubeObject } from '../../kube/client.ts';
-import { identityOf } from '../object-status.ts';
+import { dropFinalizer, identityOf } from '../object-status.ts';
 import { fieldManager } from './claim.ts';
 import type { MachineView } from './machine.ts';
 import { machineAnnotations, machineFinalizer } from './marks.ts';
@@ -28,7 +28,7 @@ export function ownFieldsOf({ object, spec }: MachineView): OwnFields {
 
 /** @returns the object as it is then */
 export async function applyOwnFields(
-  client: Pick<KubeClient, 'apply'>,
+  client: Pick<KubeClient, 'apply' | 'patch'>,
   object: KubeObject,
   { finalizer, host, prepared, bootstrapped }: OwnFields,
 ): Promise<KubeObject> {
@@ -42,5 +42,7 @@ export async function applyOwnFields(
     metadata: { ...frame.metadata, annotations, ...(finalizer ? { finalizers: [machineFinalizer] } : {}) },
     ...(host === undefined ? {} : { spec: { providerID: host.providerID, hostRef: { name: host.name } } }),
   };
-  return client.apply(wanted, { fieldManager, force: true });
+  const after = await client.apply(wanted, { fieldManager, force: true });
+  if (!finalizer) await dropFinalizer(client, after, { finalizer: machineFinalizer, fieldManager });
+  return after;
 }
