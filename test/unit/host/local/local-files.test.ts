@@ -1,7 +1,7 @@
 // Files of this machine: exact attributes under any umask, whole or not there, never through a link.
 import { execFile } from 'node:child_process';
-import { chmod, lstat, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import real, { chmod, lstat, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -157,4 +157,27 @@ test('an upload that is not what was meant never reaches its place', async () =>
   if (me.uid !== 0) return;
   await host.upload(Readable.from([Buffer.from('good')]), `${top}/bke`, target);
   expect([await readFile(`${top}/bke`, 'utf8'), await modeOf(`${top}/bke`)]).toEqual(['good', 0o755]);
+});
+
+describe('what is put in place', () => {
+  // A file made elsewhere keeps the label of that place (SELinux), and another file system takes no rename.
+  test('is made in the directory it will be in, and never moved from another', async () => {
+    const moved: [string, string][] = [];
+    const watched = new LocalFiles({
+      fs: {
+        ...real,
+        rename: async (from, to) => {
+          moved.push([String(from), String(to)]);
+          await real.rename(from, to);
+        },
+      },
+    });
+    await watched.makeDirectory(join(top, 'd'), { mode: 0o755, ...me });
+    await watched.write(join(top, 'd/program'), Readable.from(['x']), { mode: 0o755, ...me });
+    await watched.write(join(top, 'd/program'), 'y', { mode: 0o755, ...me });
+    expect(moved).toHaveLength(3);
+    expect(moved.map(([from, to]) => [dirname(from), to.startsWith(`${dirname(from)}/`)])).toEqual(
+      moved.map(([, to]) => [dirname(to), true]),
+    );
+  });
 });

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { kubeletUnit, podResolvConf } from '../../../../src/tasks/node/kubelet-config.ts';
+import { parse } from 'yaml';
+import { containerdConfig } from '../../../../src/tasks/node/containerd-config.ts';
+import { kubeletDropIn, kubeletUnit, podResolvConf } from '../../../../src/tasks/node/kubelet-config.ts';
 
 describe('the command line of the kubelet', () => {
   const template = '{{program}} {{configDir}} {{arguments}}';
@@ -40,5 +42,33 @@ describe("pods' name servers", () => {
     const [mark, ...rest] = (podResolvConf(text, '10.0.0.5') ?? '').trimEnd().split('\n');
     expect(mark).toMatch(/^# Written by bke/);
     expect(rest).toEqual(lines);
+  });
+});
+
+describe('settings of a node', () => {
+  // As configuration files have them; the texts are those that a reader of YAML 1.1 takes for something else where they have no quotes.
+  const values = { a: 85, x: 0.5, y: '1', z: '0644', e: 1000, o: 'yes', n: 'no', off: 'off', t: true, big: '1e3' };
+
+  it('reach the kubelet with the type they have, whatever YAML is read', () => {
+    const text = kubeletDropIn({ ...values, deep: [values] });
+    for (const version of ['1.1', '1.2'] as const)
+      expect(parse(text, { version })).toMatchObject({ ...values, deep: [values] });
+  });
+
+  it('reach containerd with the type they have', () => {
+    const text = containerdConfig({ sandboxImage: 'p', systemdCgroup: true, runc: '/r', settings: { mine: values } });
+    const lines = text.slice(text.indexOf('[mine]')).split('\n');
+    expect(lines.slice(1, 11)).toEqual([
+      'a = 85',
+      'x = 0.5',
+      "y = '1'",
+      "z = '0644'",
+      'e = 1000',
+      "o = 'yes'",
+      "n = 'no'",
+      "off = 'off'",
+      't = true',
+      "big = '1e3'",
+    ]);
   });
 });
