@@ -19,9 +19,15 @@ export interface Followed {
   readonly where: string;
 }
 
-/** Contact that is lost for a moment is nothing to tell; for so long nobody waits in vain. */
-const lostToldMs = 10_000;
-const lostMs = 5 * 60_000;
+/** How long contact with the management cluster may be lost. */
+export interface Patience {
+  /** A moment is nothing to tell. */
+  readonly toldMs: number;
+  /** Nobody is to wait in vain. */
+  readonly mostMs: number;
+}
+
+const defaultPatience: Patience = { toldMs: 10_000, mostMs: 5 * 60_000 };
 const backOff = { firstMs: 500, mostMs: 5000 } as const;
 
 /** A controller takes an operation up within seconds; one that is just being updated needs longer. */
@@ -37,6 +43,7 @@ export async function follow(
   context: CommandContext,
   client: Pick<KubeClient, 'list' | 'watch'>,
   followed: Followed,
+  patience = defaultPatience,
 ): Promise<void> {
   const { name, namespace } = followed;
   const ended = new AbortController();
@@ -53,7 +60,7 @@ export async function follow(
     backOff,
   );
   try {
-    const contact = new Contact(context, followed, () => informer.state());
+    const contact = new Contact(context, followed, { patience, state: () => informer.state() });
     const finished = await untilFinished(context, watched, { followed, contact });
     throwUnlessDone(finished);
   } finally {
@@ -91,13 +98,19 @@ class Watched {
 class Contact {
   readonly #context: CommandContext;
   readonly #followed: Followed;
+  readonly #patience: Patience;
   readonly #state: () => InformerState;
   #lostAt: number | undefined;
   #told = false;
 
-  constructor(context: CommandContext, followed: Followed, state: () => InformerState) {
+  constructor(
+    context: CommandContext,
+    followed: Followed,
+    { patience, state }: { readonly patience: Patience; readonly state: () => InformerState },
+  ) {
     this.#context = context;
     this.#followed = followed;
+    this.#patience = patience;
     this.#state = state;
   }
 
@@ -112,13 +125,13 @@ class Contact {
     if (syncedSince !== undefined || lastError === undefined) return this.#isBack();
     this.#lostAt ??= performance.now();
     const lost = performance.now() - this.#lostAt;
-    if (lost >= lostToldMs && !this.#told) {
+    if (lost >= this.#patience.toldMs && !this.#told) {
       this.#told = true;
       this.#context.note(
         `warning: the management cluster does not answer (${lastError.message}); the operation goes on when it is back, and is watched on`,
       );
     }
-    if (lost >= lostMs) throw this.#gaveUp(lost, lastError.message);
+    if (lost >= this.#patience.mostMs) throw this.#gaveUp(lost, lastError.message);
   }
 
   #isBack(): void {

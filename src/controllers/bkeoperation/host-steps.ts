@@ -63,8 +63,7 @@ function prepareLook(node: NodeView, around: Around): Look {
   if (bkeMachine === undefined && own.length === 0) return unclaimedLook(node, around);
   const otherwise = troubleOf(bkeMachine) ?? troubleOf(machine) ?? 'its command is not written yet';
   const look = atWork(node, around, { for: `${name} to be prepared`, steps, own, otherwise });
-  const trouble = look.trouble ?? siteTrouble(bkeMachine, 'Prepared');
-  return trouble === undefined ? look : { ...look, trouble };
+  return withTrouble(look, look.trouble ?? siteTrouble(bkeMachine, 'Prepared'));
 }
 
 interface Work {
@@ -92,6 +91,10 @@ function atWork(node: NodeView, { world, asking }: Around, work: Work): Look & {
     retries: isRetry(node.command),
     ...(trouble === undefined ? {} : { trouble }),
   };
+}
+
+function withTrouble(look: Look, trouble: Trouble | undefined): Look {
+  return trouble === undefined ? look : { ...look, trouble };
 }
 
 function causeOf({ error: { code, message, details = [] } }: Trouble): string {

@@ -128,18 +128,22 @@ class Progress {
     for (const step of chain.steps.slice(Math.max(0, from))) {
       entry = entry?.step === step.step ? entry : this.#enter(chain, step, { before: entry, chains });
       if (step.look.state === 'waiting') return this.#wait(chain, step, { entry, look: step.look });
-      const changed = entry.since !== this.#now;
-      this.#events.push({
-        type: 'step.finished',
-        ...placeOf(chain, step),
-        changed,
-        ...(changed ? {} : { found: 'there already' }),
-        durationMs: this.#since(entry.since),
-      });
-      entry = { ...entry, ...(changed ? { changed } : {}) };
+      entry = this.#leave(chain, step, entry);
     }
     const { name, phase, step, changed } = entry ?? { name: chain.name };
     return { name, ...defined({ phase, step, changed }), state: 'Done', since: this.#now };
+  }
+
+  #leave(chain: Chain, step: LookedStep, entry: HostEntry): HostEntry {
+    const changed = entry.since !== this.#now;
+    this.#events.push({
+      type: 'step.finished',
+      ...placeOf(chain, step),
+      changed,
+      ...(changed ? {} : { found: 'there already' }),
+      durationMs: this.#since(entry.since),
+    });
+    return changed ? { ...entry, changed } : entry;
   }
 
   #enter(

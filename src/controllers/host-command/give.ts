@@ -42,15 +42,15 @@ export async function fulfil(giving: Giving, order: Order, mayGive?: () => Promi
   const asked = host && askedBy(host);
   const isNew = asked !== undefined && asked !== askedBy(command);
   const { attempt, waitMs } = nextAttempt(progress, isNew, giving.retries);
-  if (attempt === undefined) return waitMs === undefined ? { progress } : { progress, waitMs };
+  if (waitMs !== undefined) return { progress, waitMs };
   if (mayGive !== undefined && !(await mayGive())) return { progress };
   const given = await give(giving, command, { order, attempt, asked });
-  if (!given) return { progress, waitMs: 500 };
-  // A failure is told until the new attempt tells something: nobody should think it was mended.
-  return {
-    progress:
-      progress.state === 'failed' ? progress : { state: 'running', step: order.steps[0]?.id ?? '', message: notTaken },
-  };
+  return given ? { progress: begun(progress, order) } : { progress, waitMs: 500 };
+}
+
+/** A failure is told until the new attempt tells something: nobody should think it was mended. */
+function begun(before: Fresh, { steps }: Order): Progress {
+  return before.state === 'failed' ? before : { state: 'running', step: steps[0]?.id ?? '', message: notTaken };
 }
 
 const notTaken = 'the agent has not taken it yet';
@@ -58,15 +58,15 @@ const notTaken = 'the agent has not taken it yet';
 type Fresh = Extract<Progress, { state: 'absent' | 'failed' }>;
 
 interface Next {
-  /** undefined: not now. */
-  readonly attempt?: number;
+  readonly attempt: number;
+  /** undefined: now. */
   readonly waitMs?: number;
 }
 
 function nextAttempt(progress: Fresh, isNew: boolean, retries: Retries): Next {
   if (progress.state === 'absent') return { attempt: 1 };
   const waitMs = isNew ? 0 : retries.waitMs(progress);
-  return waitMs > 0 ? { waitMs } : { attempt: progress.attempt + 1 };
+  return { attempt: progress.attempt + 1, ...(waitMs > 0 ? { waitMs } : {}) };
 }
 
 /** @returns false where somebody else wrote at the same time: to be looked at again */

@@ -115,3 +115,28 @@ it('begins nothing for a process that no longer leads', async () => {
   await ended(made, 'bke/h1');
   expect(ran).toBe(false);
 });
+
+it('keeps a failure told while it is tried again, until that is past where it failed', async () => {
+  const { made } = jobs();
+  const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  let attempt = 0;
+  const work = job(async ({ tell }) => {
+    attempt += 1;
+    tell('logging in');
+    tell('installing');
+    if (attempt === 1) throw new BkeError('BKE_AGENT_INSTALL', 'no');
+    await gates[0]?.promise;
+    tell('looking');
+    await gates[1]?.promise;
+  });
+  made.want('bke/h1', work);
+  await ended(made, 'bke/h1');
+  await expect.poll(() => made.want('bke/h1', work) === undefined, { interval: 5 }).toBe(true);
+  await expect.poll(() => made.of('bke/h1')?.doing, { interval: 2 }).toBe('installing');
+  expect(made.of('bke/h1')?.failure).toMatchObject({ thrown: { code: 'BKE_AGENT_INSTALL' }, doing: 'installing' });
+  gates[0]?.resolve();
+  await expect.poll(() => made.of('bke/h1')?.doing, { interval: 2 }).toBe('looking');
+  expect(made.of('bke/h1')?.failure).toBeUndefined();
+  gates[1]?.resolve();
+  await ended(made, 'bke/h1');
+});
