@@ -179,6 +179,10 @@ export const sharedFolders: readonly KnownPath[] = [
   '/var/lib/cni/results',
   '/var/lib/cni',
   '/var/lib/etcd',
+  '/usr/libexec/kubernetes/kubelet-plugins/volume/exec',
+  '/usr/libexec/kubernetes/kubelet-plugins/volume',
+  '/usr/libexec/kubernetes/kubelet-plugins',
+  '/usr/libexec/kubernetes',
   '/etc/rancher/k3s',
   '/etc/rancher/node',
   '/etc/rancher',
@@ -210,5 +214,12 @@ export const mountTops: readonly string[] = [
   '/etc/kubernetes',
 ];
 
-/** Network names in the CNI configurations these programs install; their chains are filed under them. */
-export const podNetworkNames: readonly string[] = ['cbr0', 'k8s-pod-network', 'cilium', 'kubernetes', 'kindnet'];
+/** Network names in the CNI configurations these programs install; their chains are filed under them. cni-loopback: containerd's own, of each pod. */
+export const podNetworkNames: readonly string[] = [
+  'cbr0',
+  'k8s-pod-network',
+  'cilium',
+  'kubernetes',
+  'kindnet',
+  'cni-loopback',
+];

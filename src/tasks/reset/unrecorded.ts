@@ -6,6 +6,8 @@ import { type KnownPath, kubernetesPaths } from '../../host/state/known-paths.ts
 import { isWithin } from '../../host/state/mounts.ts';
 import { unitFolder } from '../../host/systemd.ts';
 import { kernelValuesFile } from '../node/environment.ts';
+import { kubeletKernelValues, kubeProxyKernelValues } from '../node/kernel-values.ts';
+import { kubeletFiles } from '../node/kubelet-config.ts';
 import { programsDir } from '../node/programs.ts';
 import { reservedPortsFile } from '../services/reserved-ports.ts';
 import { broughtPrograms, formerPrograms } from './former-program.ts';
@@ -100,23 +102,34 @@ const kernelFiles: readonly string[] = [reservedPortsFile, kernelValuesFile];
 
 /** The kernel itself begins with it: nothing of bke's stays. */
 function isKernelDefault(name: string, value: string): boolean {
-  return name.startsWith('net.bridge.') && value === '1';
+  const isOn = name.startsWith('net.bridge.') && value === '1';
+  return isOn || name.startsWith('kernel.keys.') || (name === 'vm.panic_on_oom' && value === '0');
 }
 
 async function unprovenValues(host: Host, resources: readonly LedgerResource[], proofs: string[]): Promise<Left[]> {
   const recorded = new Set(resources.flatMap(({ record: { last } }) => (last.kind === 'sysctl' ? [last.name] : [])));
   const bootID = await readBootID(host);
   const found: Left[] = [];
-  for (const file of kernelFiles.filter((path) => proofs.includes(path))) {
-    for (const [, name = '', value = ''] of (await readText(host, file)).matchAll(/^([\w.-]+) = (.+)$/gm)) {
-      const live = await readKernelValue(host, name);
-      if (recorded.has(name) || live !== value.trim() || isKernelDefault(name, live)) continue;
-      const why = `bke set it to ${live}, and the record of what it was before is lost; it is gone with the next boot`;
-      const trace = { type: 'kernel-value', name, value: live, bootID } as const;
-      found.push({ what: `kernel value ${name}`, why, see: `sysctl ${name}`, trace });
-    }
+  for (const [name, value] of await setValues(host, proofs)) {
+    const live = await readKernelValue(host, name);
+    if (recorded.has(name) || live !== value || isKernelDefault(name, live)) continue;
+    const why = `bke set it to ${live}, and the record of what it was before is lost; it is gone with the next boot`;
+    const trace = { type: 'kernel-value', name, value: live, bootID } as const;
+    found.push({ what: `kernel value ${name}`, why, see: `sysctl ${name}`, trace });
   }
   return found;
+}
+
+/** Those of bke's files, and where it ran a kubelet those that kubelet and kube-proxy set. */
+async function setValues(host: Host, proofs: readonly string[]): Promise<(readonly [string, string])[]> {
+  const isNode = kubeletFiles.some((path) => proofs.includes(path));
+  const ofNode = { ...kubeletKernelValues({}), ...kubeProxyKernelValues({}, { cpus: 0, buckets: 0 }) };
+  const values = isNode ? Object.entries(ofNode) : [];
+  for (const file of kernelFiles.filter((path) => proofs.includes(path))) {
+    const lines = (await readText(host, file)).matchAll(/^([\w.-]+) = (.+)$/gm);
+    for (const [, name = '', value = ''] of lines) values.push([name, value.trim()]);
+  }
+  return values;
 }
 
 const none: UnrecordedLines = { byName: false, proofs: [], answered: [], hosts: [], user: undefined, unproven: [] };
