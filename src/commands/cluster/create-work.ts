@@ -159,7 +159,9 @@ export function planLines(
       .join(', ');
   const workers = count('worker');
   return [
-    isThere ? `Cluster ${name} is half made; ${plural(pending, 'resource')} to write:` : `Cluster ${name}:`,
+    isThere
+      ? `Cluster ${name} is half made; ${pending === 0 ? 'all of it is written' : `${plural(pending, 'resource')} to write`}:`
+      : `Cluster ${name}:`,
     `  version        Kubernetes ${kubernetesVersion}, network ${network.cni}`,
     `  endpoint       https://${controlPlaneEndpoint.host}:${controlPlaneEndpoint.port}`,
     `  control plane  ${count('control-plane')}`,
