@@ -5,7 +5,7 @@ import { fieldAt, textAt } from '../../kube/fields.ts';
 import { readCommandID } from '../host-command/command-id.ts';
 import { causeWords, type CommandStep, commandSteps, holds, troubleOf, workOf } from './causes.ts';
 import { type Asking, commandTrouble, hostTrouble, silence, siteTrouble } from './host-errors.ts';
-import type { Look, LookedStep, Trouble } from './progress.ts';
+import type { Look, LookedStep, Trouble, Waiting } from './progress.ts';
 import type { NodeView, World } from './world.ts';
 
 const minuteMs = 60_000;
@@ -76,7 +76,7 @@ interface Work {
   readonly otherwise: string;
 }
 
-function atWork(node: NodeView, { world, asking }: Around, work: Work): Look & { readonly state: 'waiting' } {
+function atWork(node: NodeView, { world, asking }: Around, work: Work): Waiting {
   const silent = silence(node.host);
   const failed = work.own.find(({ state }) => state === 'Failed')?.error;
   const trouble = silent ?? (failed === undefined ? undefined : commandTrouble(node, failed, asking));
@@ -93,7 +93,7 @@ function atWork(node: NodeView, { world, asking }: Around, work: Work): Look & {
   };
 }
 
-function withTrouble(look: Look, trouble: Trouble | undefined): Look {
+function withTrouble(look: Waiting, trouble: Trouble | undefined): Waiting {
   return trouble === undefined ? look : { ...look, trouble };
 }
 

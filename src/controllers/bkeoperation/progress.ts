@@ -53,7 +53,7 @@ export interface OperationFrame {
   readonly next: (outcome: 'done' | 'failed' | 'cancelled') => readonly string[];
 }
 
-type Waiting = Look & { readonly state: 'waiting' };
+export type Waiting = Look & { readonly state: 'waiting' };
 type HostEntry = NonNullable<BKEOperationStatus['hosts']>[number];
 type PhaseEntry = NonNullable<BKEOperationStatus['phases']>[number];
 
