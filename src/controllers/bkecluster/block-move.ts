@@ -5,7 +5,7 @@ import { bkeClusterKind, keyIn } from '../cluster-objects.ts';
 import { fieldManager } from './marks.ts';
 
 /** clusterctl pauses the cluster, then waits until no object has it, and only then moves anything. */
-export const blockMoveAnnotation = 'clusterctl.cluster.x-k8s.io/block-move';
+const blockMoveAnnotation = 'clusterctl.cluster.x-k8s.io/block-move';
 
 export interface BlockMove {
   readonly client: Pick<KubeClient, 'patch'>;

@@ -33,7 +33,7 @@ function joining(taints: string, controlPlane = false): readonly FileToWrite[] {
   const more = controlPlane ? 'controlPlane: {}\n' : '';
   const text = `---\napiVersion: kubeadm.k8s.io/v1beta4\nkind: JoinConfiguration\n${more}nodeRegistration:\n  name: 'n1'\n  taints: ${taints}\n`;
   const path = '/run/kubeadm/kubeadm-join-config.yaml';
-  return [{ path, content: Buffer.from(text), mode: 0o640, owner: { user: "root", group: "root" }, append: false }];
+  return [{ path, content: Buffer.from(text), mode: 0o640, owner: { user: 'root', group: 'root' }, append: false }];
 }
 
 const cases: readonly [what: string, files: () => Promise<readonly FileToWrite[]>, NodeTaints, unknown][] = [
