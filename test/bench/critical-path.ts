@@ -41,7 +41,8 @@ export function criticalPath(spans: readonly Span[]): Span[] {
   let left = [...spans];
   let until = Math.max(...left.map(({ end }) => end));
   for (;;) {
-    left = left.filter(({ start, end }) => start < until && end <= until + slackMs);
+    // What ran beside the step that was chosen last did not hold it.
+    left = left.filter(({ start, end }) => (start + end) / 2 < until && end <= until + slackMs);
     const last = Math.max(...left.map(({ end }) => end));
     const next = left.filter(({ end }) => end >= last - slackMs).toSorted((a, b) => b.start - a.start)[0];
     if (next === undefined) return path;
