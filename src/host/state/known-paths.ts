@@ -16,6 +16,8 @@ export interface KnownPath {
   readonly mark?: 'proof' | 'needsProof';
   /** Comes and goes with every pod and holds nobody's data. */
   readonly passing?: true;
+  /** A reset that did not come to its end was about to take it: what proved it may be gone. */
+  readonly remembered?: true;
 }
 
 /** kubelet's own directory. */

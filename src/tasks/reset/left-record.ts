@@ -1,6 +1,7 @@
 // What a reset could not take away, written down on the host until it is gone: what it was known by may be gone before it.
 import { z } from 'zod';
 import type { Host } from '../../host/host.ts';
+import { removeDrafts } from '../../host/changes/file-state.ts';
 import { defaultStateDir } from '../../host/ledger/ledger.ts';
 import type { KnownPath } from '../../host/state/known-paths.ts';
 import { listedShort } from '../../lib/text.ts';
@@ -97,6 +98,7 @@ export async function writeLeftRecord(host: Host, left: readonly Left[]): Promis
   for (const { what, why, see, trace: known } of left) {
     if (known !== undefined) entries.set(JSON.stringify(known), { what, why, see, trace: known });
   }
+  await removeDrafts(host, leftRecordPath);
   if (entries.size === 0) await host.files.remove(leftRecordPath);
   else await host.files.write(leftRecordPath, `${JSON.stringify({ left: [...entries.values()] })}\n`, rootOnly);
 }

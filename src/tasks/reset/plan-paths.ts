@@ -54,22 +54,33 @@ export function keepsRuntime({ state, ledger }: PlanInput): boolean {
   return goes && state.foreignContainers.length > 0;
 }
 
+/** There before bke, and empty: a reset that died after this was undone must not take it. */
+function isGivenBack({ path, entries }: FoundPath, { ledger }: PlanInput): boolean {
+  return entries.length === 0 && ledger.givenBack.includes(path);
+}
+
 function isVolumes(path: FoundPath): boolean {
   return volumes.has(path.path) || holdsVolumesOnly(path);
 }
 
-/** The ledger's to undo, a package's, or looked at only after what is in it. */
-function isLeftAside({ path, kind }: FoundPath, input: PlanInput): boolean {
-  return isCovered(path, input) || kind === 'folder' || (input.state.packagedKubelet && packaged.has(path));
+/** The ledger's to undo, given back by it, or needed by others' containers. */
+function isOthers(found: FoundPath, input: PlanInput): boolean {
+  const { path } = found;
+  return isCovered(path, input) || isGivenBack(found, input) || (isRuntimePath(path) && keepsRuntime(input));
+}
+
+/** Not to be taken, a package's, or looked at only after what is in it. */
+function isLeftAside(found: FoundPath, input: PlanInput): boolean {
+  const { path, kind } = found;
+  return isOthers(found, input) || kind === 'folder' || (input.state.packagedKubelet && packaged.has(path));
 }
 
 function chosen(input: PlanInput, self: number): FoundPath[] {
   const proof = hasKubernetes(input, self);
   return input.state.paths.filter((path) => {
-    if (isRuntimePath(path.path) && keepsRuntime(input)) return false;
     if (isEmptied(path, input.state.mounts) || isLeftAside(path, input)) return false;
     if (isVolumes(path) && !input.flags.purgeVolumes) return false;
-    return volumes.has(path.path) || path.mark !== 'needsProof' || proof;
+    return volumes.has(path.path) || path.mark !== 'needsProof' || path.remembered === true || proof;
   });
 }
 
@@ -88,7 +99,7 @@ function undonePaths({ ledger }: PlanInput): string[] {
 function foldersOf({ state }: PlanInput, proof: boolean): FoundPath[] {
   const own = state.paths.filter(({ path, kind }) => kind === 'folder' && !folders.has(path));
   const shared = sharedFolders.flatMap(({ path }) => state.paths.find((found) => found.path === path) ?? []);
-  return [...own, ...(proof ? shared : [])];
+  return [...own, ...shared.filter(({ remembered }) => proof || remembered === true)];
 }
 
 /** Folders others may use: gone when nothing of others is in them, else told. Deepest first, so that a parent knows of its children. */
@@ -98,7 +109,7 @@ function chosenFolders(input: PlanInput, going: FoundPath[], proof: boolean): Ke
   const undone = undonePaths(input);
   for (const folder of foldersOf(input, proof)) {
     const { path } = folder;
-    if (isCovered(path, input) || (isRuntimePath(path) && keepsRuntime(input))) continue;
+    if (isOthers(folder, input)) continue;
     const undoing = folders.has(path) ? [] : undone;
     const { gone, stays } = emptied(folder, [...going.map((entry) => entry.path), ...undoing]);
     const mounted = input.state.mounts.some((mount) => mount.mountPoint === path);

@@ -99,6 +99,19 @@ async function removePaths(scope: ResetScope, paths: readonly FoundPath[]): Prom
   }
 }
 
+/** Trees and folders are known by what is in them: a reset that dies between the two is finished by the next one because of this. */
+async function remember({ host, run }: ResetScope): Promise<void> {
+  const pending = run.selection.paths
+    .filter(({ kind }) => kind !== 'file')
+    .map((path) => ({
+      what: path.path,
+      why: 'a reset ended before it',
+      see: seePath(path.path),
+      trace: traceOf(path),
+    }));
+  await writeLeftRecord(host, [...run.left, ...pending]);
+}
+
 function isTree(path: FoundPath): boolean {
   return path.kind === 'tree';
 }
@@ -110,6 +123,7 @@ export const removeDataStep: Step<ResetScope> = {
   timeoutMs: 30 * 60_000,
   run: async (scope) => {
     const { kubeconfigs, paths } = scope.run.selection;
+    await remember(scope);
     await removePaths(
       scope,
       kubeconfigs.map((path) => ({ path, kind: 'file', what: 'kubeconfig', entries: [] })),
@@ -154,7 +168,7 @@ export const removeUnrecordedStep: Step<ResetScope> = {
     );
     await removeUnrecorded(scope);
     const shared = new Set(sharedFolders.map(({ path }) => path));
-    await writeLeftRecord(scope.host, scope.run.left);
+    await remember(scope);
     if (scope.run.left.length === before) {
       await removePaths(
         scope,
@@ -198,7 +212,7 @@ export const removeFilesStep: Step<ResetScope> = {
       scope,
       paths.filter((path) => path.kind === 'file' && path.mark !== 'proof' && !kept.has(path.path)),
     );
-    await writeLeftRecord(scope.host, scope.run.left);
+    await remember(scope);
     await removePaths(
       scope,
       paths.filter((path) => path.mark === 'proof'),

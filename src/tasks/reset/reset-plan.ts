@@ -104,6 +104,8 @@ export interface PlanInput {
     readonly selected: readonly LedgerResource[];
     /** Of all scopes. */
     readonly all: readonly LedgerResource[];
+    /** Zones and directories that an earlier reset, or an earlier part of this one, has given back. */
+    readonly givenBack: readonly string[];
     /** Mount points that were in a zone before bke. */
     readonly earlierMounts: readonly string[];
   };

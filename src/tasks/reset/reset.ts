@@ -12,13 +12,14 @@ import { clearNetworkStep } from './clear-network.ts';
 import { endLeftoversStep, endPodsStep } from './end-pods.ts';
 import { finishStep, stateFolders } from './finish.ts';
 import { mountTopsOf, planReset } from './plan.ts';
+import { givenBackBy } from './select.ts';
 import { leftRecordPath } from './left-record.ts';
 import { removeDataStep, removeFilesStep, removeUnrecordedStep } from './remove-paths.ts';
 import { type KeptItem, type PlanItem, type ResetFlags, type ResetPlan, resetScopes } from './reset-plan.ts';
 import type { ResetScope } from './reset-scope.ts';
 import { secondLookStep } from './second-look.ts';
 import { stopNodeStep, stopOthersStep } from './stop-units.ts';
-import { undoLedgerStep } from './undo-ledger.ts';
+import { undoLedgerStep, undoProgramStep } from './undo-ledger.ts';
 import { unmountStep } from './unmount.ts';
 import { unrecordedOf } from './unrecorded.ts';
 
@@ -77,7 +78,7 @@ export async function prepareReset(host: Host, flags: ResetFlags, self: number):
   const before = new Set(await pathsBefore(host, ledger));
   const earlierMounts = state.mounts.map(({ mountPoint }) => mountPoint).filter((path) => before.has(path));
   const { otherMachine } = ledger;
-  const input = { otherMachine, selected, all: ledger.resources(), earlierMounts };
+  const input = { otherMachine, selected, all: ledger.resources(), givenBack: givenBackBy(ledger), earlierMounts };
   const plan = planReset({ flags, state, unrecorded, ledger: input }, self);
   return {
     ...plan,
@@ -116,6 +117,7 @@ const steps: readonly Step<ResetScope>[] = [
   undoLedgerStep,
   removeFilesStep,
   secondLookStep,
+  undoProgramStep,
   finishStep,
 ];
 

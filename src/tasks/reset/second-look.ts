@@ -9,6 +9,7 @@ import { mountTopsOf, planReset } from './plan.ts';
 import { writeLeftRecord } from './left-record.ts';
 import type { ItemGroup, Left, PlanItem, ResetPlan } from './reset-plan.ts';
 import type { ResetRun, ResetScope } from './reset-scope.ts';
+import { givenBackBy } from './select.ts';
 import { unrecordedOf } from './unrecorded.ts';
 
 const seeCommands: Readonly<Record<ItemGroup, string>> = {
@@ -42,6 +43,7 @@ async function planAgain(run: ResetRun): Promise<ResetPlan> {
         otherMachine: ledger.otherMachine,
         selected: [],
         all: ledger.resources(),
+        givenBack: givenBackBy(ledger),
         earlierMounts: [...selection.keptMounts],
       },
     },

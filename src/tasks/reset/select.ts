@@ -1,6 +1,6 @@
 // Which of the things on a host are a reset's: pure choices that the plan, the work and the second look all make the same way.
 import type { Change } from '../../host/changes/change.ts';
-import type { LedgerResource } from '../../host/ledger/ledger.ts';
+import type { LedgerResource, LedgerView } from '../../host/ledger/ledger.ts';
 import { ownRules, type OwnRules } from '../../host/state/iptables.ts';
 import { isKubernetesSet } from '../../host/state/ipsets.ts';
 import { foreignPorts, type Link, linkMaker } from '../../host/state/links.ts';
@@ -132,14 +132,32 @@ export function isRuntimeResource({ record: { last } }: Pick<LedgerResource, 're
   return path !== undefined && (isRuntimePath(path) || isWithin(path, '/etc/cni'));
 }
 
+/** Paths of zones and directories whose changes are undone. */
+export function givenBackBy({ ended }: Pick<LedgerView, 'ended'>): string[] {
+  return ended.flatMap(({ last }) => (last.kind === 'zone' || last.kind === 'directory' ? [last.path] : []));
+}
+
 /** The container runtime's resources and the directories they lie in. */
 export function runtimeResources(resources: readonly LedgerResource[]): Set<LedgerResource> {
-  const held = resources.filter(isRuntimeResource);
-  const paths = held.flatMap(({ record }) => changePath(record.last) ?? []);
+  return withDirectoriesAbove(resources, resources.filter(isRuntimeResource));
+}
+
+/** bke's own program and the directories it lies in: whoever has to run the reset once more needs it. */
+export function programResources(resources: readonly LedgerResource[]): Set<LedgerResource> {
+  const isProgram = ({ record: { last } }: LedgerResource): boolean =>
+    (last.kind === 'file' || last.kind === 'link') && (last.path.split('/').at(-1) ?? '') === 'bke';
+  return withDirectoriesAbove(resources, resources.filter(isProgram));
+}
+
+function withDirectoriesAbove(
+  resources: readonly LedgerResource[],
+  chosen: readonly LedgerResource[],
+): Set<LedgerResource> {
+  const paths = chosen.flatMap(({ record }) => changePath(record.last) ?? []);
   const above = resources.filter(
     ({ record: { last } }) => last.kind === 'directory' && paths.some((path) => isWithin(path, last.path)),
   );
-  return new Set([...held, ...above]);
+  return new Set([...chosen, ...above]);
 }
 
 /** Last made first; only a directory in a zone goes right after the zone: until then it has what others put in. */

@@ -5,9 +5,11 @@ import { isWithin } from '../../host/state/mounts.ts';
 import { BkeError } from '../../lib/errors.ts';
 import { plural } from '../../lib/text.ts';
 import type { Step } from '../../operations/operation.ts';
+import { writeLeftRecord } from './left-record.ts';
 import { removeEmptied } from './remove-paths.ts';
 import type { ResetScope } from './reset-scope.ts';
-import { changePath } from './select.ts';
+import { throwIncomplete } from './second-look.ts';
+import { changePath, programResources } from './select.ts';
 
 function seeCommand({ record: { last } }: LedgerResource): string {
   if (last.kind === 'unit') return `systemctl status ${last.name}`;
@@ -32,8 +34,8 @@ async function undoOne(scope: ResetScope, resource: LedgerResource): Promise<boo
   return outcome.result !== 'already';
 }
 
-async function undoAll(scope: ResetScope): Promise<void> {
-  const { resources, paths, unrecorded } = scope.run.selection;
+async function undoAll(scope: ResetScope, resources: readonly LedgerResource[]): Promise<void> {
+  const { paths, unrecorded } = scope.run.selection;
   if (resources.length === 0) return;
   await scope.act(`undo ${plural(resources.length, 'recorded change')}`, async () => {
     let done = 0;
@@ -58,5 +60,29 @@ export const undoLedgerStep: Step<ResetScope> = {
   name: 'reset/ledger',
   title: 'Undo recorded changes',
   timeoutMs: 60 * 60_000,
-  run: undoAll,
+  run: async (scope) => {
+    const { resources } = scope.run.selection;
+    const program = programResources(resources);
+    await undoAll(
+      scope,
+      resources.filter((resource) => !program.has(resource)),
+    );
+  },
+};
+
+/** After the second look: while something is left, the same command has to run again, by this program. */
+export const undoProgramStep: Step<ResetScope> = {
+  name: 'reset/program',
+  title: "Take bke's own program away",
+  timeoutMs: 120_000,
+  run: async (scope) => {
+    const { resources } = scope.run.selection;
+    const program = programResources(resources);
+    await undoAll(
+      scope,
+      resources.filter((resource) => program.has(resource)),
+    );
+    await writeLeftRecord(scope.host, scope.run.left);
+    throwIncomplete(scope.host, scope.run.left);
+  },
 };

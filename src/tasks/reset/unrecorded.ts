@@ -2,7 +2,7 @@
 import { markedLines } from '../../host/changes/hosts-entry.ts';
 import type { Host } from '../../host/host.ts';
 import type { LedgerResource, LedgerView } from '../../host/ledger/ledger.ts';
-import { type KnownPath, kubernetesPaths } from '../../host/state/known-paths.ts';
+import { type KnownPath, kubernetesPaths, sharedFolders } from '../../host/state/known-paths.ts';
 import { isWithin } from '../../host/state/mounts.ts';
 import { unitFolder } from '../../host/systemd.ts';
 import { kernelValuesFile } from '../node/environment.ts';
@@ -182,17 +182,17 @@ async function unprovenThings(host: Host, resources: readonly LedgerResource[], 
   return [...plugins, ...(await unprovenValues(host, resources, proofs))];
 }
 
-/** Known without any proof. */
-const byThemselves = kubernetesPaths.filter(({ mark }) => mark !== 'needsProof');
+const byPath = new Map([...kubernetesPaths, ...sharedFolders].map((known) => [known.path, known]));
 
 /** What the host shows now, and what earlier resets could not take away: by then nothing may have shown it any more. */
 export async function unrecordedOf(host: Host, ledger: LedgerView, options: LookOptions): Promise<Unrecorded> {
   const { paths, unrecorded } = await shownOf(host, ledger, options);
   const remembered = await readLeftRecord(host);
-  const known = new Set([...paths, ...byThemselves].map(({ path }) => path));
+  const known = new Set(paths.map(({ path }) => path));
+  const missing = remembered.paths.filter(({ path }) => !known.has(path));
   const told = new Set(unrecorded.unproven.map(({ what }) => what));
   return {
-    paths: [...paths, ...remembered.paths.filter(({ path }) => !known.has(path))],
+    paths: [...paths, ...missing.map((one): KnownPath => ({ ...(byPath.get(one.path) ?? one), remembered: true }))],
     unrecorded: {
       ...unrecorded,
       unproven: [...unrecorded.unproven, ...remembered.left.filter(({ what }) => !told.has(what))],

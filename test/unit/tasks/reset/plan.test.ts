@@ -76,7 +76,7 @@ function input(
     flags: { ...flags, ...given },
     state: { ...clean, ...state },
     unrecorded: { byName: false, proofs: [], answered: [], hosts: [], user: undefined, unproven: [] },
-    ledger: { otherMachine: false, selected: resources, all: resources, earlierMounts: [] },
+    ledger: { otherMachine: false, selected: resources, all: resources, givenBack: [], earlierMounts: [] },
   };
 }
 
@@ -106,6 +106,20 @@ describe('a plan', () => {
       found('/etc/systemd/system/kubelet.service'),
     ];
     expect(whats(planReset(input({ paths }), self))).toEqual([]);
+  });
+
+  it('goes on with what an earlier one was about to take, though nothing shows any more that Kubernetes was here', () => {
+    const paths = [{ ...found('/etc/cni'), kind: 'folder' as const, remembered: true as const }];
+    expect(whats(planReset(input({ paths }), self))).toEqual(['remove /etc/cni']);
+  });
+
+  it('leaves an empty directory that the ledger has given back', () => {
+    const proof = { ...found('/etc/kubernetes/kubelet.conf'), mark: 'proof' as const };
+    const paths = [proof, { ...found('/var/lib/kubelet'), kind: 'folder' as const }];
+    const { ledger, ...rest } = input({ paths });
+    expect(whats(planReset({ ...rest, ledger }, self))).toContain('remove /var/lib/kubelet');
+    const given = { ...rest, ledger: { ...ledger, givenBack: ['/var/lib/kubelet'] } };
+    expect(whats(planReset(given, self))).toEqual(['remove /etc/kubernetes/kubelet.conf']);
   });
 
   it('takes them as soon as one thing shows it, and folders only when nothing else is in them', () => {
