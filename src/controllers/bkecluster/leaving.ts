@@ -2,7 +2,9 @@
 import type { KubeClient, KubeObject } from '../../kube/client.ts';
 import { fieldAt } from '../../kube/fields.ts';
 import { hostKey, hostKind, type HostName, keyText, objectName } from '../bkehost/host.ts';
-import { failureText } from '../bkemachine/conditions.ts';
+import { isForbidden } from '../bkehost/access.ts';
+import { progressVerdict } from '../bkemachine/conditions.ts';
+import { silentAgent, standDown } from '../bkemachine/leaving.ts';
 import { hostAnnotations } from '../bkemachine/marks.ts';
 import { timeText } from '../conditions.ts';
 import { resetOrder } from '../host-command/bootstrap.ts';
@@ -36,15 +38,15 @@ export async function leaveCluster(bkeCluster: KubeObject, cluster: HostName, op
   }
   const forced = bkeCluster.metadata.annotations?.[clusterAnnotations.forceRelease] === 'true';
   const failed: Trouble[] = [];
-  const busy: string[] = [];
+  const busy: Trouble[] = [];
   for (const host of await preparedHosts(cluster, options)) {
-    const trouble = forced ? await quarantine(host, options) : await clean(host, options);
-    if (trouble === 'busy') busy.push(host.metadata.name);
-    else if (trouble !== undefined) failed.push(trouble);
+    const found = forced ? await quarantine(host, options) : await clean(host, options);
+    if (found !== undefined) (found.failed ? failed : busy).push(found.trouble);
   }
-  if (busy.length === 0 && failed.length === 0) return { done: true, failed };
-  const message = `hosts that were prepared for it are cleaned: ${busy.join(', ')}`;
-  return { done: false, failed, ...(busy.length === 0 ? {} : { waits: { message, host: busy[0] } }) };
+  const [first] = busy;
+  if (first === undefined) return { done: failed.length === 0, failed };
+  const message = `hosts that were prepared for it are cleaned: ${busy.map(({ message: words }) => words).join('\n')}`;
+  return { done: false, failed, waits: { ...first, message } };
 }
 
 /** Prepared for the cluster, and of no machine. Asked of the cluster itself: one that was not seen yet would never be cleaned. */
@@ -57,21 +59,41 @@ async function preparedHosts({ namespace, name }: HostName, { client }: LeavingO
   );
 }
 
-/** @returns undefined: it is clean */
-async function clean(host: KubeObject, { client, giving }: LeavingOptions): Promise<Trouble | 'busy' | undefined> {
-  const name = objectName(host);
-  const order = resetOrder(`prepared-for-${host.metadata.annotations?.[hostAnnotations.preparedFor] ?? ''}`);
-  const { progress } = await fulfil(giving(name), order);
-  if (progress.state === 'busy') await stopCommand(client, name, isOver);
-  if (progress.state === 'failed') {
-    return { host: name.name, step: progress.step, message: failureText(name.name, progress) };
-  }
-  if (progress.state !== 'done') return 'busy';
-  await unmark(client, host, {});
-  return undefined;
+/** A host that is not clean yet. */
+interface Unclean {
+  readonly failed: boolean;
+  readonly trouble: Trouble;
 }
 
+/** @returns undefined: it is clean */
+async function clean(host: KubeObject, { client, giving }: LeavingOptions): Promise<Unclean | undefined> {
+  const name = objectName(host);
+  const order = resetOrder(`prepared-for-${host.metadata.annotations?.[hostAnnotations.preparedFor] ?? ''}`);
+  try {
+    const { progress } = await fulfil(giving(name), order);
+    if (progress.state === 'busy') await stopCommand(client, name, isOver);
+    if (progress.state === 'done') {
+      await unmark(client, host, {});
+      return undefined;
+    }
+    const { message } = progressVerdict(progress, name.name, words);
+    const step = 'step' in progress ? progress.step : undefined;
+    const trouble = { host: name.name, step, message: message + silentAgent(host, wayOut) };
+    return { failed: progress.state === 'failed', trouble };
+  } catch (thrown) {
+    if (!isForbidden(thrown)) throw thrown;
+    // With its namespace go the rights there: nothing would tell, and tomorrow it would be the same.
+    const message = `${name.name}: ${thrown.code}: ${thrown.message}.${wayOut}`;
+    return { failed: true, trouble: { host: name.name, message } };
+  }
+}
+
+const words = { running: 'CleaningUp', failed: 'CleanUpFailed', done: 'Cleaned' } as const;
+
+const wayOut = ` Only where the host is gone for good: annotate the BKECluster with ${clusterAnnotations.forceRelease}=true; the host goes into quarantine.`;
+
 async function quarantine(host: KubeObject, { client, now }: LeavingOptions): Promise<undefined> {
+  await standDown(client, objectName(host));
   const reason = `released by ${clusterAnnotations.forceRelease} without being cleaned: what was prepared is still there`;
   await unmark(client, host, { spec: { quarantine: { reason, since: timeText(now()) } } });
 }

@@ -3,9 +3,10 @@ import type { KubeClient, KubeObject } from '../../kube/client.ts';
 import { conditionOf } from '../../kube/conditions.ts';
 import { fieldAt, textAt } from '../../kube/fields.ts';
 import { isForbidden } from '../bkehost/access.ts';
-import { type HostView, viewOf } from '../bkehost/host.ts';
+import { type HostName, type HostView, viewOf } from '../bkehost/host.ts';
 import { no, timeText, type Verdict, yes } from '../conditions.ts';
 import { resetOrder } from '../host-command/bootstrap.ts';
+import { readCommandID } from '../host-command/command-id.ts';
 import { fulfil, type Giving, stopCommand } from '../host-command/give.ts';
 import { isOver } from '../host-command/progress.ts';
 import { markClean, markUnclean, releaseHost } from './claim.ts';
@@ -60,7 +61,8 @@ async function askAgent(object: KubeObject, host: HostView, given: Cleaning): Pr
     return { done: true, verdict: yes('Cleaned', host.name) };
   }
   const { status, reason, message } = progressVerdict(before.progress, host.name, words);
-  return { done: false, verdict: { status, reason, message: message + whyLong(host) }, waitMs: before.waitMs };
+  const more = silentAgent(host.object, wayOut);
+  return { done: false, verdict: { status, reason, message: message + more }, waitMs: before.waitMs };
 }
 
 /** Looked at again soon, and decided anew. */
@@ -81,18 +83,34 @@ export function isCleaned(host: KubeObject): boolean {
   return claimID !== undefined && cleaned === claimID && fieldAt(host, 'spec', 'cleanUpPending') !== true;
 }
 
-/** What a silent agent means for a deletion, and the one way out. */
-function whyLong({ object }: HostView): string {
-  const agent = conditionOf(object, 'AgentReady');
+/** What a silent agent means for a deletion, and the one way out; '' where it answers. */
+export function silentAgent(host: KubeObject, way: string): string {
+  const agent = conditionOf(host, 'AgentReady');
   if (agent?.status !== 'False') return '';
-  return `\nIts agent does not answer (${agent.reason}).${wayOut}`;
+  return `\nIts agent does not answer (${agent.reason}).${way}`;
 }
 
 const wayOut = ` Only where the host is gone for good: annotate the BKEMachine with ${machineAnnotations.forceRelease}=true; the host goes into quarantine.`;
 
 async function quarantine(host: HostView, { client, now }: Cleaning): Promise<Cleaned> {
+  await standDown(client, host);
   const reason = `released by ${machineAnnotations.forceRelease} without being cleaned: what the cluster left is still there`;
   const released = await releaseHost(client, host.object, { reason, since: timeText(now()) });
   const verdict = no('Quarantined', `${host.name}: ${reason}`);
   return released ? { done: true, verdict } : { done: false, verdict, waitMs: 500 };
+}
+
+/** A host that comes back must not go on with what it was to be, nor find keys of a cluster that has let it go. A clean-up may go on. */
+export async function standDown(client: Cleaning['client'], host: HostName): Promise<void> {
+  try {
+    await emptyInbox(client, host);
+    await stopCommand(client, host, (command) => isOver(command) || isCleanUp(command));
+  } catch (thrown) {
+    // With the right to it the account of the agent went, too.
+    if (!isForbidden(thrown)) throw thrown;
+  }
+}
+
+function isCleanUp(command: KubeObject): boolean {
+  return readCommandID(textAt(command, 'spec', 'commandID') ?? '')?.purpose === 'reset';
 }

@@ -311,4 +311,19 @@ describe('a cluster that goes', () => {
     const left = await management.get({ apiVersion: 'bke.io/v1alpha1', kind: 'BKEHost', namespace, name: 'w1' });
     expect(textAt(left, 'spec', 'quarantine', 'reason')).toContain('without being cleaned');
   });
+
+  it('says of a prepared host whose agent is silent that it is, and the way out', async () => {
+    await reconcile();
+    const key = { apiVersion: 'bke.io/v1alpha1', kind: 'BKEHost', namespace, name: 'w1' };
+    const conditions = [{ type: 'AgentReady', status: 'False', reason: 'HeartbeatLost', message: 'none came' }];
+    await management.patch(key, { status: { conditions } });
+    await endCommand(management, 'cp1', 'Done');
+    await management.patch(clusterKey, { metadata: { deletionTimestamp: '2026-11-30T10:00:00Z' } });
+    await reconcile();
+    expect(await state()).toBe('Deleting Deleting');
+    const message = textAt(await bkeCluster(), 'status', 'state', 'message');
+    expect(message).toContain('w1: waits for its agent to end what it does (prepare-');
+    expect(message).toContain('Its agent does not answer (HeartbeatLost)');
+    expect(message).toContain('annotate the BKECluster with bke.io/force-release=true');
+  });
 });

@@ -307,6 +307,28 @@ describe('a machine that goes', () => {
     expect(applied.at(-1)?.metadata.finalizers).toBeUndefined();
   });
 
+  it('leaves nothing to a host that is let go by force: no keys, and no command to become a node by', async () => {
+    await provision();
+    expect(fieldAt(await cluster.get(inboxKey), 'data')).toBeDefined();
+    await cluster.patch(machineKey, { metadata: { annotations: { 'bke.io/force-release': 'true' } } });
+    await remove();
+    expect(textAt(await host(), 'spec', 'quarantine', 'reason')).toContain('without being cleaned');
+    expect(fieldAt(await cluster.get(inboxKey), 'data')).toBeUndefined();
+    expect(textAt(await command(), 'spec', 'commandID')).toMatch(/^bootstrap-/);
+    expect(fieldAt(await command(), 'spec', 'cancelRequested')).toBe(true);
+  });
+
+  it('leaves a host that is let go by force its clean-up: it is done where the host comes back', async () => {
+    await reconcile();
+    await endCommand(cluster, 'w1', 'Done');
+    await remove();
+    expect(textAt(await command(), 'spec', 'commandID')).toMatch(/^reset-/);
+    await cluster.patch(machineKey, { metadata: { annotations: { 'bke.io/force-release': 'true' } } });
+    await reconcile();
+    expect(fieldAt(await host(), 'spec', 'quarantine')).toBeDefined();
+    expect(fieldAt(await command(), 'spec', 'cancelRequested')).toBeUndefined();
+  });
+
   it('leaves a host as it is where its object vanished and nobody had cleaned it', async () => {
     await provision();
     await cluster.delete(machineKey);
