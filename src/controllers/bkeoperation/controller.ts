@@ -1,4 +1,5 @@
-// Carries operations of clusters out: watches all that a cluster is made of, tells in the operation how far it is, and pauses the cluster where it is to stop.
+// Carries operations of clusters out: watches all that a cluster is made of, tells in the operation how far it is, notes on its hosts who asks, and pauses
+// the cluster where it is to stop.
 import type { BKEOperationStatus } from '../../api/kinds/bke-operation.ts';
 import { coreLabels, hostLabels } from '../../cluster/render/names.ts';
 import type { KubeClient, KubeObject } from '../../kube/client.ts';
@@ -6,9 +7,8 @@ import { keyOf, textAt } from '../../kube/fields.ts';
 import { kubeStatus } from '../../kube/status-error.ts';
 import { BkeError, toErrorReport } from '../../lib/errors.ts';
 import type { Controller, ControllerContext, ReconcileResult } from '../controller.ts';
-import { isPaused as isHeldByOthers } from '../bkehost/host.ts';
 import type { Informers, ObjectView } from '../informers.ts';
-import { annotations, askedBy } from '../bkehost/host.ts';
+import { annotations, askedBy, isPaused as isHeldByOthers, nameOf } from '../bkehost/host.ts';
 import { identityOf } from '../object-status.ts';
 import { commandSteps } from './causes.ts';
 import { createChains, createFrame } from './create.ts';
@@ -46,7 +46,7 @@ export function bkeOperationController(client: OperationClient, context: Control
     watch: (informers, enqueue) => {
       operations = new OperationReconciler({ client, context, informers, enqueue });
     },
-    reconcile: async (key) => (await operations?.reconcile(clusterOf(key))) ?? {},
+    reconcile: async (key) => (await operations?.reconcile(nameOf(key))) ?? {},
   };
 }
 
@@ -166,10 +166,8 @@ class OperationReconciler {
     if (isPaused(cluster) && cluster !== undefined) await this.#applyPaused(cluster, {});
   }
 
-  async #applyPaused({ apiVersion, kind, metadata }: KubeObject, spec: object): Promise<void> {
-    const { name, namespace = 'default', uid = '' } = metadata;
-    const object = { apiVersion, kind, metadata: { name, namespace, uid }, spec };
-    await this.#client.apply(object, { fieldManager, force: true });
+  async #applyPaused(cluster: KubeObject, spec: object): Promise<void> {
+    await this.#client.apply({ ...identityOf(cluster), spec }, { fieldManager, force: true });
   }
 
   async #refuse(object: KubeObject, active: KubeObject | undefined): Promise<void> {
@@ -205,9 +203,7 @@ class OperationReconciler {
   ): Promise<void> {
     const after = { ...status, events: withEvents(before.events ?? [], events, now) };
     if (events.length === 0 && JSON.stringify(before.hosts) === JSON.stringify(status.hosts)) return;
-    const { apiVersion, kind, metadata } = object;
-    const { name, namespace = 'default', uid = '' } = metadata;
-    const written = { apiVersion, kind, metadata: { name, namespace, uid }, status: after };
+    const written = { ...identityOf(object), status: after };
     await this.#client.apply(written, { fieldManager, force: true, subresource: 'status' }).catch((thrown: unknown) => {
       // Gone meanwhile: nobody is left to be told anything.
       if (kubeStatus(thrown)?.status !== 404) throw thrown;
@@ -241,9 +237,4 @@ class OperationReconciler {
 
 function present(text: string | undefined): string[] {
   return text === undefined ? [] : [text];
-}
-
-function clusterOf(key: string): ClusterName {
-  const slash = key.indexOf('/');
-  return { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
 }

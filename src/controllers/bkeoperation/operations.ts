@@ -44,12 +44,15 @@ function order(object: KubeObject): number {
 /** Older than this, and no operation was made with it: whoever made it does not mean to make one. */
 const openAfterMs = 15_000;
 
-/** How long until an operation is to be opened for the cluster; undefined: never. A cluster that has hosts already is not new (it came by a move). */
+/**
+ * How long until an operation is to be opened for the cluster; undefined: not as it is now. A paused one is left alone (clusterctl makes it so where it
+ * moves one to), and one that has hosts already is not new (it came by a move).
+ */
 export function opensIn(world: World, operations: readonly KubeObject[], now: Date): number | undefined {
   const { cluster, bkeCluster, nodes } = world;
   if (cluster === undefined || bkeCluster === undefined) return undefined;
   if (operations.some((operation) => isOfThis(operation, cluster))) return undefined;
-  if (cluster.metadata.deletionTimestamp !== undefined) return undefined;
+  if (cluster.metadata.deletionTimestamp !== undefined || isPaused(cluster)) return undefined;
   if (nodes.some(({ bkeMachine }) => textAt(bkeMachine, 'spec', 'providerID') !== undefined)) return undefined;
   const age = now.getTime() - Date.parse(cluster.metadata.creationTimestamp ?? '');
   return Math.max(0, openAfterMs - age);

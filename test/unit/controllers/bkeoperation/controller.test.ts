@@ -90,6 +90,17 @@ it('opens an operation for a cluster that somebody made without one, once, and n
   expect(again.operations()).toHaveLength(2);
 });
 
+it('opens none for a paused cluster, as clusterctl makes it where it moves one to, before it goes on', async () => {
+  const { site, pass, reconcile, operations } = bench();
+  site.put(cluster({ spec: { paused: true } }), bkeCluster);
+  pass(60);
+  expect(await reconcile()).toEqual({});
+  expect(operations()).toEqual([]);
+  await site.patch(clusterKey, { spec: { paused: false } });
+  await reconcile();
+  expect(operations()).toHaveLength(1);
+});
+
 it('opens none for a cluster that has hosts already, as after a move', async () => {
   const { site, pass, reconcile, operations } = bench();
   const labels = { 'cluster.x-k8s.io/cluster-name': 'prod' };
