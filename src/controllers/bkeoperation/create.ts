@@ -4,7 +4,7 @@ import { fieldAt, listAt, textAt } from '../../kube/fields.ts';
 import { firstLine, holds, troubleOf } from './causes.ts';
 import { type Asking, siteTrouble } from './host-errors.ts';
 import { type Around, describeCommand, hostSteps, isNode } from './host-steps.ts';
-import type { Chain, Look, LookedStep, OperationFrame } from './progress.ts';
+import type { Chain, Look, LookedStep, OperationFrame } from './chain.ts';
 import type { World } from './world.ts';
 
 const minuteMs = 60_000;

@@ -8,7 +8,7 @@ import { plural } from '../../lib/text.ts';
 import { askedBy } from '../bkehost/host.ts';
 import { isLastingCode } from '../bkehost/reasons.ts';
 import { errorInMessage } from './causes.ts';
-import type { Trouble } from './progress.ts';
+import type { Trouble } from './chain.ts';
 
 /** What operation asks, and since when. What was so before may be mended by now: whoever is at work on it looks again first. */
 export interface Asking {

@@ -5,7 +5,7 @@ import { fieldAt, textAt } from '../../kube/fields.ts';
 import { readCommandID } from '../host-command/command-id.ts';
 import { causeWords, type CommandStep, commandSteps, holds, troubleOf, workOf } from './causes.ts';
 import { type Asking, commandTrouble, hostTrouble, silence, siteTrouble } from './host-errors.ts';
-import type { Look, LookedStep, Trouble, Waiting } from './progress.ts';
+import type { Look, LookedStep, Trouble, Waiting } from './chain.ts';
 import type { NodeView, World } from './world.ts';
 
 const minuteMs = 60_000;

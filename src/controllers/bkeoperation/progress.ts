@@ -1,59 +1,11 @@
 // How an operation gets on: out of what it told so far and what is so now, what is to be told and written. Pure, and of its status alone, so that another controller goes on with it.
-import type { EventBody, OperationAction, StepPlace } from '../../api/events.ts';
+import type { EventBody, StepPlace } from '../../api/events.ts';
 import type { BKEOperationStatus } from '../../api/kinds/bke-operation.ts';
 import { BkeError, type ErrorReport, toErrorReport } from '../../lib/errors.ts';
 import { formatDuration } from '../../lib/duration.ts';
-import { bounded, cancelledReport, defined, hostState, report, stored } from './reports.ts';
+import type { Chain, LookedStep, OperationFrame, Waiting } from './chain.ts';
+import { bounded, cancelledReport, defined, hostState, lettersOf, report, stored } from './reports.ts';
 
-/** What a step looks like now. */
-export type Look =
-  | { readonly state: 'done' }
-  | {
-      readonly state: 'waiting';
-      /** 'the agent of w1' */
-      readonly for: string;
-      /** In the system's own words. */
-      readonly cause: string;
-      /** What a person can do meanwhile. */
-      readonly next?: string;
-      /** What is wrong. */
-      readonly trouble?: Trouble;
-      /** What was wrong is tried again now: that does not mean that it is well. */
-      readonly retries?: boolean;
-      /** It cannot come true any more because of another failure: nobody waits for it. */
-      readonly blocked?: boolean;
-    };
-
-export interface Trouble {
-  readonly error: ErrorReport;
-  /** As long as that it may last before the step has failed. 0: nothing but a person changes it. */
-  readonly graceMs: number;
-}
-
-export interface LookedStep {
-  readonly phase: string;
-  readonly step: string;
-  readonly title: string;
-  readonly timeoutMs: number;
-  readonly look: Look;
-}
-
-export interface Chain {
-  /** Of the host, or of the entry in the status where the work belongs to none. */
-  readonly name: string;
-  readonly host?: string;
-  readonly steps: readonly LookedStep[];
-}
-
-export interface OperationFrame {
-  readonly action: OperationAction;
-  readonly target: string;
-  readonly phases: readonly { readonly id: string; readonly title: string }[];
-  /** Commands a person is likely to type after it. */
-  readonly next: (outcome: 'done' | 'failed' | 'cancelled') => readonly string[];
-}
-
-export type Waiting = Look & { readonly state: 'waiting' };
 type HostEntry = NonNullable<BKEOperationStatus['hosts']>[number];
 type PhaseEntry = NonNullable<BKEOperationStatus['phases']>[number];
 
@@ -87,6 +39,8 @@ class Progress {
   readonly #nowMs: number;
   readonly #events: EventBody[] = [];
   readonly #phases: Map<string, PhaseEntry>;
+  /** Of the errors of all hosts so far. */
+  #letters: number;
 
   constructor(told: BKEOperationStatus, { frame, now }: { readonly frame: OperationFrame; readonly now: Date }) {
     this.#told = told;
@@ -94,6 +48,10 @@ class Progress {
     this.#now = now.toISOString();
     this.#nowMs = now.getTime();
     this.#phases = new Map((told.phases ?? []).map((phase) => [phase.name, phase]));
+    this.#letters = (told.hosts ?? []).reduce(
+      (sum, { error }) => sum + (error === undefined ? 0 : lettersOf(error)),
+      0,
+    );
   }
 
   run(chains: readonly Chain[], cancelled: boolean): Advance {
@@ -185,7 +143,8 @@ class Progress {
       this.#lastingError(look, troubled) ??
       this.#lateError(chain, step, { since: entry.since, cause, next: look.next });
     if (error !== undefined) {
-      const report = bounded({ ...error, ...(chain.host === undefined ? {} : { host: chain.host }) });
+      const report = bounded({ ...error, ...defined({ host: chain.host }) }, this.#letters);
+      this.#letters += lettersOf(stored(report));
       this.#events.push({
         type: 'step.failed',
         ...placeOf(chain, step),

@@ -36,16 +36,25 @@ export function stored({ code, message, hint, host, details = [] }: ErrorReport)
   return { code, message: [message, ...details].join('\n').slice(0, 4096), ...defined({ hint, host }) };
 }
 
-const mostDetails = 12;
+const ample = { message: 1500, hint: 1000, lines: 12 } as const;
+const scarce = { message: 160, hint: 100, lines: 0 } as const;
+const longestLine = 300;
+/** Letters of errors after which those of further hosts are told in short: all of them stand in one object, in the status and in the last event. */
+const amplyTold = 150_000;
 
-/** Many hosts' errors are in one object: of the lines of each, the last are kept. */
-export function bounded({ code, message, hint, host, details }: ErrorReport): ErrorReport {
-  const lines = details?.slice(-mostDetails).map((line) => line.slice(0, 300));
+/** Of its lines the last are kept. @param told letters of the errors that are in the object already */
+export function bounded({ code, message, hint, host, details = [] }: ErrorReport, told: number): ErrorReport {
+  const most = told < amplyTold ? ample : scarce;
+  const lines = details.slice(Math.max(0, details.length - most.lines)).map((line) => line.slice(0, longestLine));
   return {
     code,
-    message: message.slice(0, 1500),
-    ...defined({ hint: hint?.slice(0, 1000), host, details: lines }),
+    message: message.slice(0, most.message),
+    ...defined({ hint: hint?.slice(0, most.hint), host, details: lines.length === 0 ? undefined : lines }),
   };
+}
+
+export function lettersOf({ message, hint = '' }: StoredError): number {
+  return message.length + hint.length;
 }
 
 export function cancelledReport(): StoredError {

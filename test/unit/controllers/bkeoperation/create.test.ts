@@ -4,6 +4,8 @@ import type { EventBody } from '../../../../src/api/events.ts';
 import { matchEvent } from '../../../../src/cli/render/match.ts';
 import { plainRenderer } from '../../../../src/cli/render/plain.ts';
 import { ringEvents } from '../../../../src/commands/operation/ring-events.ts';
+import { createFrame } from '../../../../src/controllers/bkeoperation/create.ts';
+import { advance } from '../../../../src/controllers/bkeoperation/progress.ts';
 import { withEvents } from '../../../../src/controllers/bkeoperation/ring.ts';
 import { kinds } from '../../../../src/controllers/bkeoperation/world.ts';
 import {
@@ -236,6 +238,28 @@ it('keeps the newest 500 events', () => {
   );
   const second = withEvents(first, [note, note, note], new Date(began));
   expect([second.length, second[0]?.seq, second.at(-1)?.seq]).toEqual([500, 3, 502]);
+});
+
+it('fits into one object where every one of a thousand hosts fails with much to say', () => {
+  const line = 'x'.repeat(300);
+  const error = { code: 'BKE_COMMAND_FAILED', message: line.repeat(10), hint: line.repeat(10) } as const;
+  const trouble = { error: { ...error, details: Array.from({ length: 40 }, () => line) }, graceMs: 0 };
+  const look = { state: 'waiting', for: 'it', cause: line.repeat(10), trouble } as const;
+  const chains = Array.from({ length: 1000 }, (_, index) => ({
+    name: `w${index}`,
+    host: `w${index}`,
+    steps: [{ phase: 'workers', step: 'node/join', title: 'become a node', timeoutMs: 1000, look }],
+  }));
+  const frame = createFrame('prod');
+  const now = new Date(began);
+  const { status, events } = advance({}, chains, { frame, now });
+  const ring = withEvents([], events, now);
+  expect(status.phase).toBe('Failed');
+  expect(ring.at(-1)?.type).toBe('operation.finished');
+  expect(status.hosts?.every((host) => host.error?.message.startsWith('xxx') === true)).toBe(true);
+  // Nothing of the first is lost because of the many that could fail as well.
+  expect(status.hosts?.[0]?.error?.message).toHaveLength(4096);
+  expect(Buffer.byteLength(JSON.stringify({ ...status, events: ring }))).toBeLessThan(1.4 * 1024 * 1024);
 });
 
 it('is shown to a person who watches as any operation is', async () => {
