@@ -105,6 +105,7 @@ class AddonReconciler {
     const { client, sources } = this.#parts;
     const { namespace, name } = nameOf(key);
     const object = await client.get(keyIn(namespace, bkeClusterKind, name));
+    if (object === undefined) sources.workloads.forget({ namespace, name });
     const cluster = object && this.#clusterOf(object);
     if (object === undefined || cluster === undefined || isLeftAlone(object, cluster)) return {};
     if (plannedAddons(object).length === 0 || !this.#hasControlPlane(cluster)) return {};

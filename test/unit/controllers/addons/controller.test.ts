@@ -52,7 +52,7 @@ beforeEach(() => {
   const now = (): Date => new Date('2026-11-30T10:00:00Z');
   const context = { events, metrics: createMetrics(), now, namespace: undefined };
   controller = addonsController(management, context, {
-    workloads: { clientOf: async () => workload.client(), forget: () => undefined },
+    workloads: { clientOf: async () => workload.client(), forget: ({ name }) => void told.push(`forget ${name}`) },
     manifests: { text: async ({ name }) => (name === 'flannel' ? flannel : metrics) },
   });
   controller.watch(fakeInformers(management), () => undefined);
@@ -73,6 +73,12 @@ async function phases(): Promise<string[]> {
   const addons = listAt(await management.get(key), 'status', 'addons');
   return addons.map((addon) => `${textAt(addon, 'name')} ${textAt(addon, 'version')} ${textAt(addon, 'phase')}`);
 }
+
+it('closes the way into a cluster that is gone', async () => {
+  await management.delete(key);
+  await reconcile();
+  expect(told).toEqual(['forget prod']);
+});
 
 it('applies nothing before there is a control plane', async () => {
   await reconcile();
