@@ -1,5 +1,11 @@
 // Objects of Cluster API as bke's controllers look at them: which are of one cluster, who owns whom, and what they say.
-import { controlPlaneVersion, coreLabels, coreVersion, infrastructureVersion } from '../cluster/render/names.ts';
+import {
+  controlPlaneVersion,
+  coreLabels,
+  coreVersion,
+  hostVersion,
+  infrastructureVersion,
+} from '../cluster/render/names.ts';
 import type { KubeObject, ObjectKey, ResourceKind } from '../kube/client.ts';
 import { fieldAt, listAt, textAt } from '../kube/fields.ts';
 
@@ -9,6 +15,7 @@ export const deploymentKind: ResourceKind = { apiVersion: coreVersion, kind: 'Ma
 export const controlPlaneKind: ResourceKind = { apiVersion: controlPlaneVersion, kind: 'KubeadmControlPlane' };
 export const bkeClusterKind: ResourceKind = { apiVersion: infrastructureVersion, kind: 'BKECluster' };
 export const bkeMachineKind: ResourceKind = { apiVersion: infrastructureVersion, kind: 'BKEMachine' };
+export const operationKind: ResourceKind = { apiVersion: hostVersion, kind: 'BKEOperation' };
 export const bkeMachineTemplateKind: ResourceKind = { apiVersion: infrastructureVersion, kind: 'BKEMachineTemplate' };
 
 const controlPlaneLabel = 'cluster.x-k8s.io/control-plane';

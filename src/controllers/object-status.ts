@@ -3,6 +3,14 @@ import { isDeepStrictEqual } from 'node:util';
 import type { KubeClient, KubeObject } from '../kube/client.ts';
 import { fieldAt, keyOf, textAt } from '../kube/fields.ts';
 import { kubeStatus } from '../kube/status-error.ts';
+import type { EventRecorder } from './event-recorder.ts';
+
+/** What whoever writes a status and tells people of it needs. */
+export interface StatusWriter {
+  readonly client: Pick<KubeClient, 'apply'>;
+  readonly events: EventRecorder;
+  readonly now: () => Date;
+}
 
 /** The frame of what is applied to an object that is there: with its uid, so that of one that is gone none is made. */
 export function identityOf({ apiVersion, kind, metadata }: KubeObject): KubeObject {

@@ -1,12 +1,10 @@
 // Which operation of a cluster runs: for what is given to its hosts meanwhile, and for a move, which has to wait.
-import { hostVersion } from '../cluster/render/names.ts';
-import type { KubeObject, ResourceKind } from '../kube/client.ts';
+import type { KubeObject } from '../kube/client.ts';
 import { textAt } from '../kube/fields.ts';
 import type { HostName } from './bkehost/host.ts';
 import { isOver, operationsOf } from './bkeoperation/operations.ts';
+import { operationKind } from './cluster-objects.ts';
 import type { Informers, ObjectView } from './informers.ts';
-
-const operationKind: ResourceKind = { apiVersion: hostVersion, kind: 'BKEOperation' };
 
 export interface OperationsOptions {
   readonly namespace: string | undefined;

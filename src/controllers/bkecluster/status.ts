@@ -1,21 +1,15 @@
 // Writes what a BKECluster's controller says about it, where it is something new, and tells people of turns.
-import type { KubeClient, KubeObject } from '../../kube/client.ts';
+import type { KubeObject } from '../../kube/client.ts';
 import { fieldAt, listAt, textAt } from '../../kube/fields.ts';
 import { storedConditions, type Verdict } from '../conditions.ts';
-import type { EventRecorder, ObjectEvent } from '../event-recorder.ts';
-import { putStatus } from '../object-status.ts';
+import type { ObjectEvent } from '../event-recorder.ts';
+import { putStatus, type StatusWriter } from '../object-status.ts';
 import { fieldManager } from './marks.ts';
 import { type Ended, type Stage, stageNews, stagesOf } from './stages.ts';
 import { type State, storedState, type StoredState, type Trouble } from './state.ts';
 
 export const conditionTypes = ['EndpointKnown', 'FirstHostPrepared', 'Ready', 'Healthy'] as const;
 export type Verdicts = Readonly<Record<(typeof conditionTypes)[number], Verdict>>;
-
-export interface StatusWriter {
-  readonly client: Pick<KubeClient, 'apply'>;
-  readonly events: EventRecorder;
-  readonly now: () => Date;
-}
 
 export interface ClusterStatus {
   readonly verdicts: Verdicts;

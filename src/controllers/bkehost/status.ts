@@ -1,10 +1,10 @@
 // Writes what a BKEHost's controller says about it, where it is something new, and tells people of turns.
-import type { KubeClient, KubeObject } from '../../kube/client.ts';
+import type { KubeObject } from '../../kube/client.ts';
 import { conditionOf } from '../../kube/conditions.ts';
 import { fieldAt, textAt } from '../../kube/fields.ts';
 import { storedConditions, type Turn, turned } from '../conditions.ts';
-import type { EventRecorder, ObjectEvent } from '../event-recorder.ts';
-import { putStatus } from '../object-status.ts';
+import type { ObjectEvent } from '../event-recorder.ts';
+import { putStatus, type StatusWriter } from '../object-status.ts';
 import { fieldManager } from './access.ts';
 import { type ConditionType, conditionTypes, type Verdicts } from './conditions.ts';
 import type { Heartbeat } from './heartbeats.ts';
@@ -13,12 +13,6 @@ export interface HostStatus {
   readonly verdicts: Verdicts;
   readonly facts: object | undefined;
   readonly heartbeat: Heartbeat;
-}
-
-export interface StatusWriter {
-  readonly client: Pick<KubeClient, 'apply'>;
-  readonly events: EventRecorder;
-  readonly now: () => Date;
 }
 
 /** @returns the object as it is then */

@@ -1,18 +1,11 @@
 // Writes what a BKEMachine's controller says about it, where it is something new, and tells people of turns.
-import type { KubeClient, KubeObject } from '../../kube/client.ts';
+import type { KubeObject } from '../../kube/client.ts';
 import { fieldAt, listAt } from '../../kube/fields.ts';
 import { type HostView, viewOf } from '../bkehost/host.ts';
 import { storedConditions, turned } from '../conditions.ts';
-import type { EventRecorder } from '../event-recorder.ts';
-import { putStatus } from '../object-status.ts';
+import { putStatus, type StatusWriter } from '../object-status.ts';
 import { fieldManager } from './claim.ts';
 import { conditionTypes, failureReasons, type Verdicts } from './conditions.ts';
-
-export interface StatusWriter {
-  readonly client: Pick<KubeClient, 'apply'>;
-  readonly events: EventRecorder;
-  readonly now: () => Date;
-}
 
 export interface MachineStatus {
   readonly verdicts: Verdicts;

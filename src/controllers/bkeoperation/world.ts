@@ -1,25 +1,29 @@
 // A cluster and all that it is made of, as it was last seen.
-import {
-  controlPlaneVersion,
-  coreLabels,
-  coreVersion,
-  hostLabels,
-  hostVersion,
-  infrastructureVersion,
-} from '../../cluster/render/names.ts';
+import { coreLabels, hostLabels } from '../../cluster/render/names.ts';
 import type { KubeObject, ResourceKind } from '../../kube/client.ts';
 import { textAt } from '../../kube/fields.ts';
+import { commandKind, hostKind } from '../bkehost/host.ts';
+import {
+  bkeClusterKind,
+  bkeMachineKind,
+  clusterKind,
+  controlPlaneKind,
+  deploymentKind,
+  isControlPlane,
+  machineKind,
+  operationKind,
+} from '../cluster-objects.ts';
 
 export const kinds = {
-  operation: { apiVersion: hostVersion, kind: 'BKEOperation' },
-  cluster: { apiVersion: coreVersion, kind: 'Cluster' },
-  machine: { apiVersion: coreVersion, kind: 'Machine' },
-  deployment: { apiVersion: coreVersion, kind: 'MachineDeployment' },
-  controlPlane: { apiVersion: controlPlaneVersion, kind: 'KubeadmControlPlane' },
-  bkeCluster: { apiVersion: infrastructureVersion, kind: 'BKECluster' },
-  bkeMachine: { apiVersion: infrastructureVersion, kind: 'BKEMachine' },
-  host: { apiVersion: hostVersion, kind: 'BKEHost' },
-  command: { apiVersion: hostVersion, kind: 'HostCommand' },
+  operation: operationKind,
+  cluster: clusterKind,
+  machine: machineKind,
+  deployment: deploymentKind,
+  controlPlane: controlPlaneKind,
+  bkeCluster: bkeClusterKind,
+  bkeMachine: bkeMachineKind,
+  host: hostKind,
+  command: commandKind,
 } as const satisfies Readonly<Record<string, ResourceKind>>;
 
 export type KindName = keyof typeof kinds;
@@ -96,13 +100,8 @@ function nodesOf(cluster: string, { hosts, commands, bkeMachines, machines }: Pa
   return views.toSorted((a, b) => compare(a.pool, b.pool) || compare(a.name, b.name));
 }
 
-/** Label that Cluster API gives machines of a control plane. */
-const controlPlaneLabel = 'cluster.x-k8s.io/control-plane';
-
 function poolOf(host: KubeObject, bkeMachine: KubeObject | undefined): NodeView['pool'] {
-  if (bkeMachine !== undefined) {
-    return bkeMachine.metadata.labels?.[controlPlaneLabel] === undefined ? 'workers' : 'control-plane';
-  }
+  if (bkeMachine !== undefined) return isControlPlane(bkeMachine) ? 'control-plane' : 'workers';
   return host.metadata.labels?.[hostLabels.pool] === 'control-plane' ? 'control-plane' : 'workers';
 }
 
