@@ -1,10 +1,11 @@
 // All of a cluster, read once from the management cluster.
 import { type Listed, kinds, type KindName, type World, worldOf } from '../../controllers/bkeoperation/world.ts';
 import type { KubeClient, KubeObject } from '../../kube/client.ts';
+import { kubeStatus } from '../../kube/status-error.ts';
 import { BkeError } from '../../lib/errors.ts';
 import { nearest } from '../../lib/suggest.ts';
 
-/** A kind that the cluster does not know has no objects. @param namespace undefined: all */
+/** A kind that the cluster does not know has no objects. @param namespace undefined: all @throws BkeError as KubeClient does */
 export async function listAll(
   client: Pick<KubeClient, 'list'>,
   namespace: string | undefined,
@@ -15,7 +16,7 @@ export async function listAll(
       const { items } = await client
         .list(kinds[name], namespace === undefined ? {} : { namespace })
         .catch((thrown: unknown) => {
-          if (thrown instanceof BkeError && thrown.code === 'BKE_KUBE_FAILED') return { items: [] };
+          if (kubeStatus(thrown)?.status === 404) return { items: [] };
           throw thrown;
         });
       return [name, items];
