@@ -14,7 +14,8 @@ export type Change =
   | SysctlChange
   | ModuleChange
   | HostsEntryChange
-  | ZoneChange;
+  | ZoneChange
+  | BaseChainsChange;
 
 /** Numeric ids, or names that are looked up in the host's passwd and group files when applied. Default root:root. */
 export interface Owner {
@@ -120,6 +121,11 @@ export interface HostsEntryChange {
 export interface ZoneChange {
   readonly kind: 'zone';
   readonly path: string;
+}
+
+/** The chains in which iptables hangs rules into the kernel. Undone: those that were not there before and are empty go. */
+export interface BaseChainsChange {
+  readonly kind: 'base-chains';
 }
 
 /** JSON that describes what was there; opaque to all but the kind that made it. */

@@ -1,5 +1,6 @@
 // All kinds of change, by name. A kind lands with the first task that needs it.
 import { archiveKind } from './archive.ts';
+import { baseChainsKind } from './base-chains.ts';
 import type { Change, ChangeKind, ChangeRecord, UndoPlan } from './change.ts';
 import { directoryKind } from './directory.ts';
 import { fileKind } from './file.ts';
@@ -13,6 +14,7 @@ import { zoneKind } from './zone.ts';
 
 const kinds: Readonly<Record<Change['kind'], ChangeKind<Change>>> = {
   archive: archiveKind,
+  'base-chains': baseChainsKind,
   directory: directoryKind,
   file: fileKind,
   'hosts-entry': hostsEntryKind,

@@ -26,6 +26,7 @@ export const environmentTask: Task<EnvironmentParameters> = {
   title: () => 'Kernel modules, kernel values and the name of the node',
   timeoutMs: 2 * 60_000,
   run: async (scope, parameters) => {
+    await scope.apply({ kind: 'base-chains' });
     await loadModules(scope);
     await setKernelValues(scope);
     await nameNode(scope, parameters);

@@ -153,8 +153,12 @@ async function removeRules(scope: ResetScope): Promise<void> {
   }
 }
 
-/** iptables makes its nft tables when its first rule comes and never takes them away: one that does nothing any more goes with our rules. */
+/**
+ * iptables makes its nft tables when its first rule comes and never takes them away: one that does nothing any more goes with our rules. Where the
+ * record tells which chains were there before, its undoing does this, exactly.
+ */
 async function removeIdleTables(scope: ResetScope): Promise<void> {
+  if (scope.run.ledger.resources().some(({ record }) => record.last.kind === 'base-chains')) return;
   for (const table of scope.run.touchedTables) {
     const [family = '', name = ''] = table.split(' ');
     const chains = await idleChainsOf(scope, family, name);

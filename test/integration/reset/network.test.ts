@@ -70,6 +70,23 @@ scan > /tmp/again; cmp -s /tmp/after /tmp/again && tell twice yes`);
     expect(told, `${stdout}${stderr}`).toMatchObject({ planted: 'yes', same: 'yes', twice: 'yes', rc1: '0', rc2: '0' });
   });
 
+  it('takes the chains away that iptables made for Kubernetes, and no other, where the record tells which were there', async () => {
+    const { told, stdout, stderr } = await inSandbox(`${host}
+iptables-nft -A INPUT -p tcp --dport 22 -j ACCEPT
+nft add table ip raw; nft add chain ip raw PREROUTING '{ type filter hook prerouting priority -300; policy accept; }'
+nft list ruleset > /tmp/before
+record node '{"kind":"base-chains"}'
+iptables-nft -N KUBE-TEST; iptables-nft -A FORWARD -j KUBE-TEST; iptables-nft -A OUTPUT -j KUBE-TEST; iptables-nft -A INPUT -j KUBE-TEST
+iptables-nft -t nat -N KUBE-SERVICES; iptables-nft -t nat -A OUTPUT -j KUBE-SERVICES; ip6tables-nft -N KUBE-TEST; ip6tables-nft -A INPUT -j KUBE-TEST
+iptables-nft -t raw -A PREROUTING -j RETURN; iptables-nft -t raw -D PREROUTING -j RETURN
+iptables-nft -t mangle -P FORWARD DROP
+reset
+tell mangle "$(iptables-nft -t mangle -S | tr '\n' ' ')"; nft delete table ip mangle
+nft list ruleset > /tmp/after; diff /tmp/before /tmp/after && tell same yes`);
+    expect(told, `${stdout}${stderr}`).toMatchObject({ rc1: '0', same: 'yes' });
+    expect(told['mangle']).toContain('-P FORWARD DROP');
+  });
+
   it('takes empty nft tables of iptables away with the rules, where nobody else uses them', async () => {
     const { told, stdout, stderr } = await inSandbox(`
 iptables-nft -N KUBE-TEST; iptables-nft -t mangle -N KUBE-IPTABLES-HINT; iptables-nft -t nat -N KUBE-SEP-X

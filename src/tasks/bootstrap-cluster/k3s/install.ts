@@ -60,6 +60,7 @@ async function makePlaces(scope: TaskScope): Promise<void> {
     // K3s may change modes in its own data directory later.
     if ((await scope.host.files.stat(path)) === undefined) await scope.apply({ kind: 'directory', path, mode });
   }
+  await scope.apply({ kind: 'base-chains' });
   for (const path of k3sZones) await scope.apply({ kind: 'zone', path });
 }
 
