@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe } from 'vitest';
 import { stopHosts } from '../testbed/index.ts';
 import { backTests, plantUserThings } from './main-job/back.ts';
+import { badHostTests } from './main-job/bad-hosts.ts';
 import { clusterTests } from './main-job/cluster.ts';
 import { createTests, killsOf } from './main-job/create.ts';
 import { initTests } from './main-job/init.ts';
@@ -23,6 +24,7 @@ beforeAll(async () => {
 afterAll(() => stopHosts());
 
 describe('bke init --bootstrap kubeadm', () => initTests(job));
+describe('bke cluster create of bad hosts', () => badHostTests(job));
 describe('bke cluster create', () => createTests(job, [1, 2].flatMap(killsOf)));
 describe('the cluster', () => clusterTests(job));
 if (process.env['BKE_SOAK'] === '1') describe('bke cluster create at other moments', () => soakTests(job));

@@ -36,6 +36,8 @@ export interface MainJob {
   readonly w2: TestHost;
   readonly all: readonly TestHost[];
   readonly sink: EgressSink;
+  /** Writes /root/cluster.yaml on the bootstrap node. @param password of w2; default its own */
+  describeHosts(password?: string): Promise<void>;
   /** `bke <words>` on the bootstrap node. */
   bke(words: string): Promise<RunResult>;
   /** The same; fails unless it ends with exit code 0. */
@@ -58,13 +60,14 @@ export async function startJob(): Promise<MainJob> {
   await prepareHosts([boot], 'full');
   await prepareSite(boot, [cp1, w1, w2]);
   await w2.output('chpasswd', { input: `root:${canary}\n` });
-  const file = clusterFile({
-    name: clusterName,
-    controlPlane: [cp1],
-    workers: [w1, { name: 'w2', address: w2.address, ssh: { password: canary } }],
-  });
-  await boot.output('install -m 0600 /dev/stdin /root/cluster.yaml', { input: file });
-  return { boot, cp1, w1, w2, all: hosts, sink: await egressSink(), ...commandsOn(boot), ...comparisonOf(hosts) };
+  const describeHosts = async (password: string = canary): Promise<void> => {
+    const workers = [w1, { name: 'w2', address: w2.address, ssh: { password } }];
+    const file = clusterFile({ name: clusterName, controlPlane: [cp1], workers });
+    await boot.output('install -m 0600 /dev/stdin /root/cluster.yaml', { input: file });
+  };
+  await describeHosts();
+  const sink = await egressSink();
+  return { boot, cp1, w1, w2, all: hosts, sink, describeHosts, ...commandsOn(boot), ...comparisonOf(hosts) };
 }
 
 function commandsOn(boot: TestHost): Pick<MainJob, 'bke' | 'done' | 'management' | 'cluster'> {
