@@ -45,7 +45,7 @@ function waitText(progress: Exclude<Progress, { state: 'done' | 'failed' }>): st
 const longest = 8000;
 
 /** Host, step, code, what happened with its last lines, and what to do. */
-export function failureText(host: string, { step, error }: Extract<Progress, { state: 'failed' }>): string {
+function failureText(host: string, { step, error }: Extract<Progress, { state: 'failed' }>): string {
   const { code, message, hint } = error;
   const words = [`${host}, step ${step}: ${code}: ${message}`, ...(hint === undefined ? [] : [hint])];
   return words.join('\n').slice(0, longest);
