@@ -2,7 +2,7 @@
 import type { KubeClient, KubeObject } from '../../kube/client.ts';
 import { fieldAt } from '../../kube/fields.ts';
 import { hostKey, hostKind, type HostName, keyText, objectName } from '../bkehost/host.ts';
-import { isForbidden } from '../bkehost/access.ts';
+import { isDenied } from '../bkehost/access.ts';
 import { progressVerdict } from '../bkemachine/conditions.ts';
 import { silentAgent, standDown } from '../bkemachine/leaving.ts';
 import { hostAnnotations } from '../bkemachine/marks.ts';
@@ -81,8 +81,8 @@ async function clean(host: KubeObject, { client, giving }: LeavingOptions): Prom
     const trouble = { host: name.name, step, message: message + silentAgent(host, wayOut) };
     return { failed: progress.state === 'failed', trouble };
   } catch (thrown) {
-    if (!isForbidden(thrown)) throw thrown;
-    // With its namespace go the rights there: nothing would tell, and tomorrow it would be the same.
+    if (!isDenied(thrown)) throw thrown;
+    // As where the rights have gone with a namespace: nothing would tell, and tomorrow it would be the same.
     const message = `${name.name}: ${thrown.code}: ${thrown.message}.${wayOut}`;
     return { failed: true, trouble: { host: name.name, message } };
   }

@@ -50,6 +50,11 @@ export function isForbidden(thrown: unknown): thrown is BkeError {
   return thrown instanceof BkeError && thrown.code === 'BKE_KUBE_FORBIDDEN';
 }
 
+/** No right to it, or a rule or policy against it: the same again comes to the same. */
+export function isDenied(thrown: unknown): thrown is BkeError {
+  return isForbidden(thrown) || (thrown instanceof BkeError && thrown.code === 'BKE_KUBE_REFUSED');
+}
+
 async function isGoing(client: Pick<KubeClient, 'get'>, namespace: string): Promise<boolean> {
   const found = await client.get({ apiVersion: 'v1', kind: 'Namespace', name: namespace });
   return found === undefined || found.metadata.deletionTimestamp !== undefined;

@@ -110,16 +110,16 @@ function preflight({ spec, assessment, before }: Known): Verdict {
   return assessment?.preflight ?? before.Preflight ?? unknown('NotChecked', 'the host was not looked at yet');
 }
 
-function clean({ spec, assessment, before }: Known): Verdict {
-  const unclean = uncleanBySpec(spec);
+function clean({ name, spec, assessment, before }: Known): Verdict {
+  const unclean = uncleanBySpec(name, spec);
   if (unclean !== undefined) return unclean;
   const told = before.Clean?.reason === 'Clean' || before.Clean?.reason === 'Leftovers' ? before.Clean : undefined;
   return assessment?.clean ?? told ?? unknown('NotChecked', 'the host was not looked at yet');
 }
 
-function uncleanBySpec({ quarantine, cleanUpPending, consumerRef }: BKEHostSpec): Verdict | undefined {
+function uncleanBySpec(name: string, { quarantine, cleanUpPending, consumerRef }: BKEHostSpec): Verdict | undefined {
   if (quarantine !== undefined) {
-    const way = `kubectl patch bkehost NAME --type=json -p '[{"op":"remove","path":"/spec/quarantine"}]'`;
+    const way = `kubectl patch bkehost ${name} --type=json -p '[{"op":"remove","path":"/spec/quarantine"}]'`;
     return no('Quarantined', `since ${quarantine.since}: ${quarantine.reason}. When it is clean: ${way}`);
   }
   if (cleanUpPending === true) return no('CleanUpPending', 'what a cluster left is not proven to be gone');

@@ -27,7 +27,13 @@ export async function claimHost(
     [hostAnnotations.cleaned]: null,
   };
   const spec = { consumerRef: { namespace, name }, claimID: randomBytes(5).toString('hex') };
-  return patchHost(client, host, { metadata: { resourceVersion, annotations }, spec });
+  try {
+    return await patchHost(client, host, { metadata: { resourceVersion, annotations }, spec });
+  } catch (thrown) {
+    // A rule of the host speaks against it: one in quarantine cannot be claimed.
+    if (thrown instanceof BkeError && thrown.code === 'BKE_KUBE_REFUSED') return undefined;
+    throw thrown;
+  }
 }
 
 /** From now on nobody may take it for clean. @returns the host as it is then; undefined where somebody else wrote to it */
@@ -68,6 +74,7 @@ export async function releaseHost(
   return (await patchHost(client, host, { metadata: { resourceVersion, annotations }, spec })) !== undefined;
 }
 
+/** undefined: another version of it is there, which is looked at again. */
 async function patchHost(
   client: Pick<KubeClient, 'patch'>,
   host: KubeObject,
@@ -76,10 +83,7 @@ async function patchHost(
   try {
     return await client.patch(hostKey(objectName(host)), patch, { type: 'merge', fieldManager });
   } catch (thrown) {
-    // A rule of the host speaks against it, or another version: it is looked at again.
-    if (thrown instanceof BkeError && (thrown.code === 'BKE_KUBE_CONFLICT' || thrown.code === 'BKE_KUBE_REFUSED')) {
-      return undefined;
-    }
+    if (thrown instanceof BkeError && thrown.code === 'BKE_KUBE_CONFLICT') return undefined;
     throw thrown;
   }
 }

@@ -2,7 +2,7 @@
 import type { KubeClient, KubeObject } from '../../kube/client.ts';
 import { conditionOf } from '../../kube/conditions.ts';
 import { fieldAt, textAt } from '../../kube/fields.ts';
-import { isForbidden } from '../bkehost/access.ts';
+import { isDenied, isForbidden } from '../bkehost/access.ts';
 import { type HostName, type HostView, viewOf } from '../bkehost/host.ts';
 import { no, timeText, type Verdict, yes } from '../conditions.ts';
 import { resetOrder } from '../host-command/bootstrap.ts';
@@ -38,7 +38,7 @@ export async function cleanHost(object: KubeObject, given: Cleaning): Promise<Cl
   try {
     return await askAgent(object, host, given);
   } catch (thrown) {
-    if (!isForbidden(thrown)) throw thrown;
+    if (!isDenied(thrown)) throw thrown;
     // Nothing would tell, and tomorrow it would be the same.
     const why = `${host.name}: ${thrown.code}: ${thrown.message}. Where its namespace is being deleted, the rights of bke there and the account of the agent went first.`;
     return { done: false, verdict: no('CleanUpFailed', `${why}${wayOut}`), waitMs: forbiddenMs };

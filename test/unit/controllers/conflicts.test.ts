@@ -6,6 +6,7 @@ import { fulfil, type Giving, stopCommand } from '../../../src/controllers/host-
 import { Retries } from '../../../src/controllers/host-command/retries.ts';
 import type { KubeClient, KubeObject } from '../../../src/kube/client.ts';
 import { fieldAt, textAt } from '../../../src/kube/fields.ts';
+import { BkeError } from '../../../src/lib/errors.ts';
 import { putHost } from '../../fakes/fleet.ts';
 import { FakeCluster } from '../../fakes/kube-client.ts';
 
@@ -47,6 +48,19 @@ describe.each(Object.entries(writers))('%s', (_, write) => {
     }
     expect(await write(cluster, await read(hostKey))).toBe(true);
   });
+});
+
+it('is no conflict that the API server refuses to have a host marked or released: that is thrown', async () => {
+  const seen = await read(hostKey);
+  const refusing: Pick<KubeClient, 'patch'> = {
+    patch: async () => {
+      throw new BkeError('BKE_KUBE_REFUSED', 'a policy denied the request');
+    },
+  };
+  for (const name of ['mark as not clean', 'mark as clean', 'release', 'quarantine'])
+    await expect(writers[name]?.(refusing, seen), name).rejects.toMatchObject({ code: 'BKE_KUBE_REFUSED' });
+  // Of a claim it means that the next host is tried.
+  expect(await writers['claim']?.(refusing, seen)).toBe(false);
 });
 
 describe('a command', () => {

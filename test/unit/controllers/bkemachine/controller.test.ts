@@ -10,6 +10,7 @@ import { createMetrics } from '../../../../src/controllers/metrics.ts';
 import type { KubeObject } from '../../../../src/kube/client.ts';
 import { conditionOf } from '../../../../src/kube/conditions.ts';
 import { fieldAt, listAt, textAt } from '../../../../src/kube/fields.ts';
+import { BkeError } from '../../../../src/lib/errors.ts';
 import { prepareStep } from '../../../../src/tasks/registry.ts';
 import {
   bkeClusterObject,
@@ -42,8 +43,11 @@ let cluster: FakeCluster;
 let controller: Controller;
 let applied: KubeObject[];
 let told: string[];
+/** Kind of objects that a policy lets nobody change. */
+let refused: string | undefined;
 
 beforeEach(() => {
+  refused = undefined;
   cluster = new FakeCluster();
   applied = [];
   told = [];
@@ -56,7 +60,10 @@ beforeEach(() => {
   );
   const client: Parameters<typeof bkeMachineController>[0] = {
     get: (key) => cluster.get(key),
-    patch: (key, patch) => cluster.patch(key, patch),
+    patch: async (key, patch) => {
+      if (key.kind === refused) throw new BkeError('BKE_KUBE_REFUSED', 'the policy "frozen" denied the request');
+      return cluster.patch(key, patch);
+    },
     apply: async (object, options) => {
       applied.push(object);
       return cluster.apply(object, options);
@@ -327,6 +334,20 @@ describe('a machine that goes', () => {
     await reconcile();
     expect(fieldAt(await host(), 'spec', 'quarantine')).toBeDefined();
     expect(fieldAt(await command(), 'spec', 'cancelRequested')).toBeUndefined();
+  });
+
+  it('says so where a policy lets nobody write what a clean-up needs, and goes on when it does', async () => {
+    await reconcile();
+    await endCommand(cluster, 'w1', 'Done');
+    refused = 'BKEHost';
+    await remove();
+    expect(conditionOf(await machine(), 'Ready')).toMatchObject({
+      reason: 'CleanUpFailed',
+      message: expect.stringContaining('w1: BKE_KUBE_REFUSED: the policy "frozen" denied the request'),
+    });
+    refused = undefined;
+    await reconcile();
+    expect(await ready()).toBe('False CleaningUp');
   });
 
   it('leaves a host as it is where its object vanished and nobody had cleaned it', async () => {
