@@ -11,7 +11,7 @@ import type { Informers, ObjectView } from '../informers.ts';
 import { annotations, askedBy, isPaused as isHeldByOthers, nameOf } from '../bkehost/host.ts';
 import { identityOf } from '../object-status.ts';
 import { commandSteps } from './causes.ts';
-import { createChains, createFrame } from './create.ts';
+import { createChains, createFrame, whilePaused } from './create.ts';
 import { type Asking, isYounger } from './host-errors.ts';
 import {
   isOver,
@@ -123,7 +123,10 @@ class OperationReconciler {
     const asking = { name: view.name, since: object.metadata.creationTimestamp ?? now.toISOString() };
     if (!cancelled) await this.#ask(world, asking);
     const frame = createFrame(world.name);
-    const result = advance(view.status, createChains(world, view.status, asking), { frame, now, cancelled });
+    const chains = createChains(world, view.status, asking);
+    // What a cancel has paused waited for something else.
+    const told = isPaused(world.cluster) && !cancelled ? whilePaused(chains) : chains;
+    const result = advance(view.status, told, { frame, now, cancelled });
     await this.#write(object, view.status, { ...result, now });
     return result.status.phase === 'Running' ? { requeueAfterMs: pollMs } : {};
   }

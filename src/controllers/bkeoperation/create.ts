@@ -52,6 +52,17 @@ export function createChains(world: World, told: BKEOperationStatus, asking: Ask
   return [{ name: entry, steps: clusterSteps(around, someFailed) }, ...hosts];
 }
 
+const pausedCause = 'the Cluster is paused (spec.paused): nothing goes on before somebody lets it';
+
+/** Nobody is at work on a paused cluster, so that is what all of it waits for. */
+export function whilePaused(chains: readonly Chain[]): Chain[] {
+  const paused = (look: Look): Look => (look.state === 'done' ? look : { ...look, cause: pausedCause });
+  return chains.map((chain) => ({
+    ...chain,
+    steps: chain.steps.map((step) => ({ ...step, look: paused(step.look) })),
+  }));
+}
+
 function clusterSteps(around: Around, someFailed: boolean): LookedStep[] {
   const { world, noControlPlane } = around;
   const step = (

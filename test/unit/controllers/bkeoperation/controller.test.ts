@@ -179,6 +179,18 @@ it('stops by pausing the cluster, when no agent is at work for it any more, and 
   expect(pauses).toEqual([{ paused: true }, {}]);
 });
 
+it('says of a cluster that somebody has paused that it waits for that', async () => {
+  const { site, pass, reconcile, operations } = bench();
+  site.put(cluster({ spec: { paused: true } }), bkeCluster, operation('op-1', '2026-11-30T10:00:00Z'));
+  await reconcile();
+  pass(5);
+  await reconcile();
+  const waits = listAt(operations()[0], 'status', 'events').filter((event) => textAt(event, 'type') === 'step.waiting');
+  expect(waits.map((event) => textAt(event, 'data', 'cause'))).toEqual([
+    'the Cluster is paused (spec.paused): nothing goes on before somebody lets it',
+  ]);
+});
+
 it('ends with a cluster that is deleted, and leaves operations of other actions alone', async () => {
   const { site, reconcile, operations } = bench();
   site.put(
