@@ -1,6 +1,7 @@
 // Looks after clusters: their endpoint, the host that their control plane begins on, and what state they are in, with all that holds it.
 import type { KubeClient, KubeObject } from '../../kube/client.ts';
 import { listAt, textAt } from '../../kube/fields.ts';
+import { BkeError } from '../../lib/errors.ts';
 import { isClusterPaused } from '../bkehost/around.ts';
 import { type HostName, nameOf, objectName } from '../bkehost/host.ts';
 import { bkeClusterKind, clusterNameOf, isInitialized, keyIn } from '../cluster-objects.ts';
@@ -166,12 +167,15 @@ class ClusterReconciler {
     const missing = missingOf(members);
     if (missing.controlPlane + missing.workers > 0 || !hasAny(members)) return undefined;
     const { workloads } = this.#parts;
-    const client = await workloads.clientOf(objectName(cluster));
-    if (client === undefined) {
-      return { trouble: { message: 'there is no kubeconfig of it yet' }, nodesReady: false };
-    }
     const { controlPlane, workers } = members.joined;
-    return askHealth(client, [...systemNamespaces, ...addonNamespaces(object)], controlPlane + workers);
+    try {
+      const client = await workloads.clientOf(objectName(cluster));
+      if (client === undefined) return unasked('there is no kubeconfig of it yet');
+      return await askHealth(client, [...systemNamespaces, ...addonNamespaces(object)], controlPlane + workers);
+    } catch (thrown) {
+      if (!(thrown instanceof BkeError) || thrown.code !== 'BKE_KUBECONFIG_INVALID') throw thrown;
+      return unasked(thrown.message);
+    }
   }
 
   /** Noted once all of the first machines have joined. */
@@ -238,6 +242,10 @@ const noMembers: Members = {
   waits: undefined,
   deleteTrouble: [],
 };
+
+function unasked(message: string): Health {
+  return { trouble: { message }, nodesReady: false };
+}
 
 function hasAny({ wanted }: Members): boolean {
   return wanted.controlPlane > 0;

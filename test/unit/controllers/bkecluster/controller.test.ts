@@ -7,6 +7,7 @@ import { createMetrics } from '../../../../src/controllers/metrics.ts';
 import type { KubeObject } from '../../../../src/kube/client.ts';
 import { conditionOf } from '../../../../src/kube/conditions.ts';
 import { fieldAt, listAt, textAt } from '../../../../src/kube/fields.ts';
+import { BkeError } from '../../../../src/lib/errors.ts';
 import {
   bkeClusterObject,
   clusterObject,
@@ -30,6 +31,8 @@ let workload: FakeCluster;
 let controller: Controller;
 let applied: KubeObject[];
 let told: string[];
+/** What is wrong with the kubeconfig of the cluster. */
+let unusable: BkeError | undefined;
 
 function template(name: string): KubeObject {
   return {
@@ -58,6 +61,7 @@ beforeEach(() => {
   workload = new FakeCluster();
   applied = [];
   told = [];
+  unusable = undefined;
   putSite(management);
   putHost(management, 'cp1', '10.0.0.11', 'control-plane');
   putHost(management, 'cp0', '10.0.0.10', 'control-plane');
@@ -83,7 +87,10 @@ beforeEach(() => {
   const now = (): Date => new Date('2026-11-30T10:00:00Z');
   const context = { events, metrics: createMetrics(), now, namespace: undefined };
   controller = bkeClusterController(client, context, {
-    clientOf: async () => workload.client(),
+    clientOf: async () => {
+      if (unusable !== undefined) throw unusable;
+      return workload.client();
+    },
     forget: () => undefined,
   });
   controller.watch(fakeInformers(management), () => undefined);
@@ -196,6 +203,18 @@ describe('a cluster that comes', () => {
     const writes = management.writes.length;
     await reconcile();
     expect(management.writes.length).toBe(writes);
+  });
+
+  it('says what is wrong with a kubeconfig that nobody can use', async () => {
+    await reconcile();
+    await endCommand(management, 'cp1', 'Done');
+    await reconcile();
+    putNode('cp1', true);
+    putNode('w1', false);
+    unusable = new BkeError('BKE_KUBECONFIG_INVALID', 'the Secret bke/prod-kubeconfig is no kubeconfig');
+    await reconcile();
+    expect(await state()).toBe('Abnormal NotReady');
+    expect(textAt(await bkeCluster(), 'status', 'state', 'message')).toBe(unusable.message);
   });
 
   it('has its status again after a move, which drops it', async () => {
