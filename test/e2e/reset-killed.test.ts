@@ -13,6 +13,12 @@ function seeded(seed: number): () => number {
   };
 }
 
+/** @param few in an ordinary run; the whole in the soak */
+function rounds(few: number): number[] {
+  const count = process.env['BKE_SOAK'] === '1' ? 20 : few;
+  return Array.from({ length: count }, (_, index) => index + 1);
+}
+
 const random = seeded(20_261_130);
 let host: ResetHost;
 
@@ -27,14 +33,14 @@ afterEach(async () => {
 
 afterAll(() => stopHosts());
 
-it.each([1, 2, 3])('a death of init at a random moment (%i)', async () => {
+it.each(rounds(1))('a death of init at a random moment (%i)', async () => {
   const seconds = 0.3 + 8 * random();
   process.stderr.write(
     `init killed after ${seconds.toFixed(2)} s: ${await host.killed(`init ${initOptions} --yes`, seconds)}\n`,
   );
 });
 
-it.each([1, 2, 3])('deaths of reset at random moments (%i)', async () => {
+it.each(rounds(2))('deaths of reset at random moments (%i)', async () => {
   await host.init();
   for (let time = 0; time < 3; time += 1) {
     const seconds = 0.2 + 3 * random();

@@ -79,24 +79,6 @@ describe('bke reset', () => {
       expect(diffScans(user, await host.scan())).toEqual([]);
       expect(await host.output('cat /srv/keep/c "/srv/my data/c"')).toMatch(/^canary\ncanary\s*$/);
     });
-
-    it('leaves a container of another namespace running, with the runtime it needs, and finishes when it is gone', async () => {
-      const user = await host.scan();
-      await host.init();
-      await host.output(`image=$(crictl images | awk '/pause/ {print $1 ":" $2}'); crictl pull $image >/dev/null
-        ctr -n k8s.io images export /tmp/pause.tar $image; ctr -n mine images import /tmp/pause.tar; rm /tmp/pause.tar
-        ctr -n mine run -d $image mine1 /pause`);
-      const first = await host.bke('reset --all --mount --yes');
-      expect([first.exitCode, first.stderr], outcome(first)).toEqual([1, expect.stringContaining('mine/mine1')]);
-      expect(first.stderr).toContain('1 thing could not be taken away');
-      expect(await host.output('ctr -n mine tasks list')).toMatch(/mine1\s+\d+\s+RUNNING/);
-      expect(await host.output('ls /etc/systemd/system')).not.toContain('bke-registry');
-      await host.output(
-        'ctr -n mine tasks kill -s KILL mine1; sleep 1; ctr -n mine containers delete mine1; ctr -n mine images rm $(ctr -n mine images ls -q); rmdir /sys/fs/cgroup/*/mine 2>/dev/null; true',
-      );
-      await host.reset();
-      expect(diffScans(user, await host.scan())).toEqual([]);
-    });
   });
 
   it('names a file that cannot be removed, and finishes once it can', async () => {
