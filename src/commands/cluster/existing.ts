@@ -12,6 +12,8 @@ import { operationKind } from '../operation/follow.ts';
 export interface Existing {
   readonly cluster: KubeObject | undefined;
   readonly bkeCluster: KubeObject | undefined;
+  /** Names of all clusters of the namespace. */
+  readonly clusters: ReadonlySet<string>;
   /** Those of the file that are there, by name. */
   readonly hosts: ReadonlyMap<string, KubeObject>;
   /** That runs. */
@@ -23,8 +25,10 @@ export async function readExisting(client: Pick<KubeClient, 'get' | 'list'>, con
   const wanted = new Set(config.hosts.map((host) => host.name));
   const hosts = await client.list({ apiVersion: hostVersion, kind: 'BKEHost' }, { namespace });
   const operations = await client.list(operationKind, { namespace });
+  const clusters = (await client.list({ apiVersion: coreVersion, kind: 'Cluster' }, { namespace })).items;
   return {
-    cluster: await client.get({ apiVersion: coreVersion, kind: 'Cluster', namespace, name }),
+    cluster: clusters.find(({ metadata }) => metadata.name === name),
+    clusters: new Set(clusters.map(({ metadata }) => metadata.name)),
     bkeCluster: await client.get({ apiVersion: infrastructureVersion, kind: 'BKECluster', namespace, name }),
     hosts: new Map(hosts.items.flatMap((host) => (wanted.has(host.metadata.name) ? [[host.metadata.name, host]] : []))),
     operation: operationsOf({ namespace, name }, operations.items).find((object) => !isOver(object)),
@@ -59,13 +63,15 @@ function refuseOtherOperation(cluster: string, operation: KubeObject | undefined
   );
 }
 
-/** A host is one cluster's: the machine that has it, or the file that named it. */
-function refuseTakenHosts(cluster: string, { hosts }: Existing): void {
+/** A host is one cluster's: that of the machine that has it, or of the file that named it, as long as that cluster is there. */
+function refuseTakenHosts(cluster: string, { hosts, clusters }: Existing): void {
   const taken = [...hosts.values()].flatMap((host) => {
     const other = host.metadata.labels?.[hostLabels.cluster];
     const services = fieldAt(host, 'spec', 'services') === true;
     if (services) return [`${host.metadata.name} carries the local services`];
-    return other === undefined || other === cluster ? [] : [`${host.metadata.name} belongs to cluster ${other}`];
+    if (other === undefined || other === cluster) return [];
+    const isTheirs = clusters.has(other) || fieldAt(host, 'spec', 'consumerRef') !== undefined;
+    return isTheirs ? [`${host.metadata.name} belongs to cluster ${other}`] : [];
   });
   if (taken.length === 0) return;
   throw new BkeError(

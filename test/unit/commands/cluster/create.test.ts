@@ -35,7 +35,8 @@ const host = (
   spec: more.spec ?? {},
   status: { conditions: more.conditions ?? [] },
 });
-const nothing = { cluster: undefined, bkeCluster: undefined, hosts: new Map(), operation: undefined };
+const clusters = new Set(['other']);
+const nothing = { cluster: undefined, clusters, bkeCluster: undefined, hosts: new Map(), operation: undefined };
 
 it('refuses hosts and bastions that only an SSH agent can log in to, by name', () => {
   const agent = { user: 'root', agent: true };
@@ -124,6 +125,18 @@ it('refuses a second operation, a cluster that goes, and hosts of others', () =>
     }),
   );
   expect(() => refuseConflicts(wanted, nothing, '')).not.toThrow();
+});
+
+it('takes hosts of a cluster that is gone, but none that a machine still has', () => {
+  const wanted = config([cp1, w1]);
+  const labels = { 'bke.io/cluster': 'gone' };
+  const free = new Map([['w1', host('w1', { labels })]]);
+  expect(() => refuseConflicts(wanted, { ...nothing, hosts: free }, '')).not.toThrow();
+  const spec = { consumerRef: { namespace: 'bke', name: 'gone-w-1' } };
+  const held = new Map([['w1', host('w1', { labels, spec })]]);
+  expect(() => refuseConflicts(wanted, { ...nothing, hosts: held }, '')).toThrow(
+    expect.objectContaining({ code: 'BKE_HOST_TAKEN', details: ['w1 belongs to cluster gone'] }),
+  );
 });
 
 it('does not scale or upgrade a cluster that is up', async () => {
