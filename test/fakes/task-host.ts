@@ -13,6 +13,8 @@ import { FakeHost } from './fake-host.ts';
 export interface TaskHost {
   readonly root: string;
   readonly host: Host;
+  /** What its programs answer. */
+  readonly system: FakeHost['system'];
   /** Where a path of the host really is. */
   at(path: string): string;
   text(path: string): Promise<string>;
@@ -41,6 +43,7 @@ export async function taskHost(): Promise<TaskHost> {
   return {
     root: host.root,
     host,
+    system: host.system,
     at: (path) => host.at(path),
     text: (path) => readFile(host.at(path), 'utf8'),
     put: async (path, content) => {

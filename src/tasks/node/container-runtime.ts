@@ -1,5 +1,6 @@
 // containerd with runc, crictl and the CNI plugins on one host, pulling every image from one registry of the site only.
 import { readAsset } from '../../lib/assets.ts';
+import { startAnew } from '../../host/systemd.ts';
 import { fillTemplate } from '../../lib/template.ts';
 import { lastLine } from '../../lib/text.ts';
 import type { TomlTable } from '../../lib/toml.ts';
@@ -124,7 +125,11 @@ async function installCniPlugins(scope: TaskScope, artifact: ProgramArtifact): P
   }
 }
 
+/** containerd goes on without the part that speaks with the kubelet where that cannot begin; only a new start tries it again. */
+const lacksKubernetes = /unknown service runtime\./;
+
 async function waitForRuntime(scope: TaskScope, program: string): Promise<void> {
+  let startedAnew = false;
   await scope.wait({
     for: `containerd to answer on ${containerdPaths.socket}`,
     timeoutMs: 60_000,
@@ -133,9 +138,25 @@ async function waitForRuntime(scope: TaskScope, program: string): Promise<void> 
     probe: async () => {
       const result = await scope.host.run([program, 'version'], { timeoutMs: 10_000 });
       if (result.exitCode === 0) return { ready: true };
-      return { ready: false, cause: lastLine(result.stderr) };
+      if (!lacksKubernetes.test(result.stderr)) return { ready: false, cause: lastLine(result.stderr) };
+      const cause = await whyPluginFailed(scope);
+      if (!startedAnew) await startAnew(scope.host, unitName);
+      startedAnew = true;
+      return { ready: false, cause };
     },
   });
+}
+
+/** In containerd's own words, from its last start. */
+async function whyPluginFailed({ host }: TaskScope): Promise<string> {
+  const options = ['--no-pager', '--output=cat', '--lines=500', `--unit=${unitName}`];
+  const { stdout } = await host.run(['journalctl', ...options], { timeoutMs: 20_000 });
+  const line = stdout.split('\n').findLast((text) => /failed to load plugin.*grpc\.v1\.cri/.test(text));
+  const why = /error="((?:[^"\\]|\\.)*)"/.exec(line ?? '')?.[1] ?? 'see its log';
+  const mend = why.includes('too many open files')
+    ? '; sysctl fs.inotify.max_user_instances is too small for what runs here'
+    : '';
+  return `its part for Kubernetes did not start: ${why}${mend}`;
 }
 
 export interface PullProofParameters {

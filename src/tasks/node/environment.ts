@@ -40,11 +40,24 @@ async function loadModules(scope: TaskScope): Promise<void> {
   for (const name of modules) await scope.apply({ kind: 'module', name });
 }
 
+/**
+ * Everything that root runs shares them, most pods too: with the usual 128 containerd and the kubelet end in "too many open files" on a busy node.
+ * Only ever made more.
+ */
+const watchers = { name: 'fs.inotify.max_user_instances', least: 8192 };
+
+async function kernelValuesOf({ host }: TaskScope): Promise<Readonly<Record<string, string>>> {
+  const now = (await host.files.read(`/proc/sys/${watchers.name.replaceAll('.', '/')}`))?.toString().trim();
+  if (now === undefined) return kernelValues;
+  return { ...kernelValues, [watchers.name]: String(Math.max(Number(now), watchers.least)) };
+}
+
 async function setKernelValues(scope: TaskScope): Promise<void> {
-  const lines = Object.entries(kernelValues).map(([name, value]) => `${name} = ${value}\n`);
+  const values = await kernelValuesOf(scope);
+  const lines = Object.entries(values).map(([name, value]) => `${name} = ${value}\n`);
   const text = `# Written by bke: what Kubernetes needs.\n${lines.join('')}`;
   await scope.apply({ kind: 'file', path: kernelValuesFile, mode: 0o644, content: { text } });
-  for (const [name, value] of Object.entries(kernelValues)) await scope.apply({ kind: 'sysctl', name, value });
+  for (const [name, value] of Object.entries(values)) await scope.apply({ kind: 'sysctl', name, value });
 }
 
 /** kubeadm looks the name up, and waits ten seconds for a name server where it finds nothing. What the host has for it already stays. */

@@ -141,10 +141,5 @@ function consoleFile(bed: Bed, name: string): string {
 async function startFailure(bed: Bed, name: string, what: string): Promise<TestbedError> {
   const text = await readFile(consoleFile(bed, name), 'utf8').catch(() => '');
   const tail = text.trimEnd().split('\n').slice(-15).join('\n');
-  const hint = tail.includes('Too many open files')
-    ? '\nthis machine allows too few inotify instances: sysctl -w fs.inotify.max_user_instances=512'
-    : '';
-  return new TestbedError(
-    `host ${name} did not start: ${what}${hint}\nits console (${consoleFile(bed, name)}):\n${tail}`,
-  );
+  return new TestbedError(`host ${name} did not start: ${what}\nits console (${consoleFile(bed, name)}):\n${tail}`);
 }

@@ -6,7 +6,7 @@ import { type Bed, hostFolder } from './bed.ts';
 import { killMachine, powerOffMachine, startMachine, waitForSsh } from './boot.ts';
 import { plannedGroups } from './cgroups.ts';
 import { makeFiles, mountFiles, removeFiles } from './filesystem.ts';
-import { bridgeExists, makeNetwork, refuseForeignBridge, removeNetwork } from './network.ts';
+import { bridgeExists, makeNetwork, raiseInotifyLimit, refuseForeignBridge, removeNetwork } from './network.ts';
 import { isAlive, ownIdentity } from './process.ts';
 import { type BedRecord, changeBed, type HostOptions, type HostRecord, readRecord, writeRecord } from './record.ts';
 
@@ -33,6 +33,7 @@ export async function upHosts(bed: Bed, names: readonly string[], options: UpOpt
     const record = await readRecord(bed);
     await clearLeftovers(bed, record, names);
     await ensureNetwork(bed, record);
+    await raiseInotifyLimit();
     const owner = options.keep === true ? null : await ownIdentity();
     const hosts: HostRecord[] = [];
     for (const name of names) hosts.push(await addHost(bed, record, { name, owner, options }));

@@ -1,5 +1,7 @@
 // The network of a bed: a bridge with an address of this machine, and a table that lets nothing out and counts what tried.
+import { readFile, writeFile } from 'node:fs/promises';
 import { exists } from '../files.ts';
+import { say } from '../log.ts';
 import { run, TestbedError } from '../run.ts';
 import type { Bed } from './bed.ts';
 
@@ -16,6 +18,17 @@ export async function makeNetwork(bed: Bed): Promise<void> {
   }
   await run(['ip', 'link', 'set', bed.bridge, 'up']);
   await run(['nft', '-f', '-'], { input: ruleset(bed) });
+}
+
+const inotifyFile = '/proc/sys/fs/inotify/max_user_instances';
+const leastInotify = 1024;
+
+/** All hosts share this limit of the machine: what systemd, containerd and kubelet of each need. Never made less, nor set back: others may need it by then. */
+export async function raiseInotifyLimit(): Promise<void> {
+  const before = Number(await readFile(inotifyFile, 'utf8'));
+  if (before >= leastInotify) return;
+  await writeFile(inotifyFile, `${leastInotify}\n`);
+  say(`fs.inotify.max_user_instances of this machine: ${before} -> ${leastInotify}, until the next boot`);
 }
 
 /** Refuses to touch a bridge that the record doesn't know. */

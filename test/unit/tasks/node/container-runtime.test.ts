@@ -95,6 +95,18 @@ describe('the container runtime', () => {
     ]);
   });
 
+  it('is started once more where its part for Kubernetes did not come up, which it never tries again by itself', async () => {
+    const crictl = (exitCode: number, stderr: string) =>
+      machine.system.others.set('crictl', { exitCode, stdout: '', stderr });
+    await install();
+    machine.systemctlCalls();
+    crictl(1, 'rpc error: code = Unimplemented desc = unknown service runtime.v1.RuntimeService');
+    const installing = install();
+    await expect.poll(() => machine.systemctlCalls()).toContain('restart containerd.service');
+    crictl(0, '');
+    expect(await installing).toEqual([]);
+  });
+
   it('is left alone when it is so already', async () => {
     await install();
     machine.systemctlCalls();

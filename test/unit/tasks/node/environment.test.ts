@@ -33,6 +33,18 @@ describe("the environment of Kubernetes' programs", () => {
     expect(await run()).toEqual([]);
   });
 
+  it.each([
+    ['128', '8192'],
+    ['16384', '16384'],
+  ])('makes inotify instances more where they are few (%s), never less', async (before, after) => {
+    await machine.put('/proc/sys/fs/inotify/max_user_instances', `${before}\n`);
+    await run();
+    expect((await text('proc/sys/fs/inotify/max_user_instances')).trim()).toBe(after);
+    expect(await run()).toEqual([]);
+    await undoAll(machine.host);
+    expect((await text('proc/sys/fs/inotify/max_user_instances')).trim()).toBe(before);
+  });
+
   it('takes a module that shows itself for built in', async () => {
     await writeFile(join(machine.root, 'proc/filesystems'), 'nodev\toverlay\n');
     expect((await run()).filter((change) => change.startsWith('module'))).toEqual([]);
