@@ -91,10 +91,13 @@ class OperationReconciler {
     const opens = opensIn(world, operations, this.#now());
     if (opens !== undefined && opens > 0) return { requeueAfterMs: opens };
     if (opens !== undefined) await this.#open(cluster, world);
-    const [active, ...waiting] = operations.filter((object) => !isOver(object));
-    for (const object of waiting) await this.#refuse(object, active);
+    const open = operations.filter((object) => !isOver(object));
+    for (const object of open.filter((one) => !hasExecutor(one))) await this.#fail(object, noExecutor(object));
+    const [active, ...waiting] = open.filter(hasExecutor);
     for (const object of outdated(operations)) await this.#client.delete(keyOf(object));
-    return active === undefined ? {} : this.#carryOn(active, world);
+    if (active === undefined) return {};
+    for (const object of waiting) await this.#fail(object, conflictWith(active));
+    return this.#carryOn(active, world);
   }
 
   async #open(name: ClusterName, { cluster }: World): Promise<void> {
@@ -115,8 +118,6 @@ class OperationReconciler {
     const object = await this.#client.get(keyOf(seen));
     if (object === undefined || isOver(object)) return {};
     const view = operationView(object);
-    // Other actions have executors of their own.
-    if (view.spec.action !== 'create') return {};
     const cancelled = await this.#isToStop(view, world);
     if (cancelled === undefined) return { requeueAfterMs: pollMs };
     const now = this.#now();
@@ -173,22 +174,12 @@ class OperationReconciler {
     await this.#client.apply({ ...identityOf(cluster), spec }, { fieldManager, force: true });
   }
 
-  async #refuse(object: KubeObject, active: KubeObject | undefined): Promise<void> {
+  /** Ends what is never begun. */
+  async #fail(object: KubeObject, refusal: BkeError): Promise<void> {
     const { spec, status } = operationView(object);
-    if (active === undefined || spec.action !== 'create') return;
-    const running = active.metadata.name;
-    const target = spec.target.name;
-    const error = toErrorReport(
-      new BkeError(
-        'BKE_OPERATION_CONFLICT',
-        `${running} (${textAt(active, 'spec', 'action') ?? ''}) of ${target} is running`,
-        {
-          hint: `Watch it with 'bke operation attach ${running}', stop it with 'bke operation cancel ${running}'.`,
-        },
-      ),
-    );
+    const error = toErrorReport(refusal);
     const now = this.#now();
-    const { action, target: words, phases } = createFrame(target);
+    const { action, target: words, phases } = createFrame(spec.target.name);
     const result: Advance = {
       status: { phase: 'Failed', started: now.toISOString(), finished: now.toISOString(), error: stored(error) },
       events: [
@@ -240,4 +231,23 @@ class OperationReconciler {
 
 function present(text: string | undefined): string[] {
   return text === undefined ? [] : [text];
+}
+
+function hasExecutor(operation: KubeObject): boolean {
+  return textAt(operation, 'spec', 'action') === 'create';
+}
+
+function noExecutor(operation: KubeObject): BkeError {
+  const action = textAt(operation, 'spec', 'action') ?? '';
+  return new BkeError('BKE_SETTING_UNSUPPORTED', `this bke has nothing that carries out the action ${action}`, {
+    hint: 'A newer bke may have.',
+  });
+}
+
+function conflictWith(active: KubeObject): BkeError {
+  const running = active.metadata.name;
+  const { spec } = operationView(active);
+  return new BkeError('BKE_OPERATION_CONFLICT', `${running} (${spec.action}) of ${spec.target.name} is running`, {
+    hint: `Watch it with 'bke operation attach ${running}', stop it with 'bke operation cancel ${running}'.`,
+  });
 }

@@ -56,9 +56,13 @@ export function createTests(job: () => MainJob, kills: readonly Kill[]): void {
     const found = await Promise.all(job().all.map((host) => host.output(lookFor(file))));
     expect(found.join('')).toBe('');
     const kinds = `$(${kubectl} --kubeconfig /etc/kubernetes/admin.conf api-resources --verbs=list -o name | grep -v '^secrets$' | paste -sd,)`;
-    const resources = `${kubectl} --kubeconfig /etc/kubernetes/admin.conf get ${kinds} -A -o yaml --ignore-not-found`;
     const base64 = Buffer.from(canary).toString('base64');
-    expect(await job().boot.output(`${resources} 2>/dev/null | grep -c -F -e 7391 -e ${base64}; true`)).toBe('0');
+    await job().boot.output(
+      `${kubectl} --kubeconfig /etc/kubernetes/admin.conf get ${kinds} -A -o yaml --ignore-not-found >/tmp/resources`,
+    );
+    // That all were read: the hosts are among them.
+    expect(await job().boot.output(`grep -c '^  kind: BKEHost$' /tmp/resources`)).toBe('3');
+    expect(await job().boot.output(`grep -c -F -e 7391 -e ${base64} /tmp/resources; rm /tmp/resources`)).toBe('0');
     // That it would be found: its Secret holds it.
     expect(await job().management(`-n bke get secrets -o yaml | grep -c -F ${base64}`)).toBe('1');
     await Promise.all(job().all.map((host) => host.output(`rm ${file} /tmp/seen`)));

@@ -191,7 +191,7 @@ it('says of a cluster that somebody has paused that it waits for that', async ()
   ]);
 });
 
-it('ends with a cluster that is deleted, and leaves operations of other actions alone', async () => {
+it('ends with a cluster that is deleted', async () => {
   const { site, reconcile, operations } = bench();
   site.put(
     cluster({ metadata: { deletionTimestamp: '2026-11-30T10:00:00Z' } }),
@@ -200,8 +200,13 @@ it('ends with a cluster that is deleted, and leaves operations of other actions 
   );
   await reconcile();
   expect(phaseOf(operations()[0])).toBe('Cancelled');
-  const other = bench();
-  other.site.put(cluster(), bkeCluster, operation('op-1', '2026-11-30T10:00:00Z', { action: 'upgrade' }));
-  await other.reconcile();
-  expect(phaseOf(other.operations()[0])).toBeUndefined();
+});
+
+it('ends operations that nothing carries out, which would hold up every other one', async () => {
+  const { site, reconcile, operations } = bench();
+  const upgrade = operation('op-1', '2026-11-30T10:00:00Z', { action: 'upgrade' });
+  site.put(cluster(), bkeCluster, upgrade, operation('op-2', '2026-11-30T10:00:01Z'));
+  await reconcile();
+  expect(operations().map(phaseOf)).toEqual(['Failed', 'Running']);
+  expect(operations()[0]?.['status']).toMatchObject({ error: { code: 'BKE_SETTING_UNSUPPORTED' } });
 });
