@@ -74,11 +74,11 @@ scan > /tmp/again; cmp -s /tmp/after /tmp/again && tell twice yes`);
     const { told, stdout, stderr } = await inSandbox(`${host}
 iptables-nft -A INPUT -p tcp --dport 22 -j ACCEPT
 nft add table ip raw; nft add chain ip raw PREROUTING '{ type filter hook prerouting priority -300; policy accept; }'
-nft list ruleset > /tmp/before
+nft add table ip6 nat; nft list ruleset > /tmp/before
 record node '{"kind":"base-chains"}'
 iptables-nft -N KUBE-TEST; iptables-nft -A FORWARD -j KUBE-TEST; iptables-nft -A OUTPUT -j KUBE-TEST; iptables-nft -A INPUT -j KUBE-TEST
 iptables-nft -t nat -N KUBE-SERVICES; iptables-nft -t nat -A OUTPUT -j KUBE-SERVICES; ip6tables-nft -N KUBE-TEST; ip6tables-nft -A INPUT -j KUBE-TEST
-iptables-nft -t raw -A PREROUTING -j RETURN; iptables-nft -t raw -D PREROUTING -j RETURN
+nft add table ip security; iptables-nft -t raw -A PREROUTING -j RETURN; iptables-nft -t raw -D PREROUTING -j RETURN
 iptables-nft -t mangle -P FORWARD DROP
 reset
 tell mangle "$(iptables-nft -t mangle -S | tr '\n' ' ')"; nft delete table ip mangle
