@@ -2,7 +2,7 @@
 import { coreVersion, hostLabels, hostVersion, infrastructureVersion } from '../../cluster/render/names.ts';
 import type { ClusterConfig } from '../../config/cluster/config.ts';
 import type { KubeClient, KubeObject } from '../../kube/client.ts';
-import { fieldAt, keyOf, textAt } from '../../kube/fields.ts';
+import { fieldAt, keyOf, listAt, numberAt, textAt } from '../../kube/fields.ts';
 import { conditionOf } from '../../kube/conditions.ts';
 import { BkeError } from '../../lib/errors.ts';
 import { isInitialised } from '../../controllers/bkeoperation/create.ts';
@@ -16,6 +16,8 @@ export interface Existing {
   readonly clusters: ReadonlySet<string>;
   /** Those of the file that are there, by name. */
   readonly hosts: ReadonlyMap<string, KubeObject>;
+  /** All others of the namespace. */
+  readonly otherHosts: readonly KubeObject[];
   /** That runs. */
   readonly operation: KubeObject | undefined;
 }
@@ -31,17 +33,19 @@ export async function readExisting(client: Pick<KubeClient, 'get' | 'list'>, con
     clusters: new Set(clusters.map(({ metadata }) => metadata.name)),
     bkeCluster: await client.get({ apiVersion: infrastructureVersion, kind: 'BKECluster', namespace, name }),
     hosts: new Map(hosts.items.flatMap((host) => (wanted.has(host.metadata.name) ? [[host.metadata.name, host]] : []))),
+    otherHosts: hosts.items.filter(({ metadata }) => !wanted.has(metadata.name)),
     operation: operationsOf({ namespace, name }, operations.items).find((object) => !isOver(object)),
   };
 }
 
 /** @throws BkeError BKE_OPERATION_CONFLICT, BKE_CLUSTER_EXISTS, BKE_HOST_TAKEN */
-export function refuseConflicts({ name }: ClusterConfig, existing: Existing, where: string): void {
+export function refuseConflicts(config: ClusterConfig, existing: Existing, where: string): void {
+  const { name } = config;
   refuseOtherOperation(name, existing.operation, where);
   if (existing.cluster?.metadata.deletionTimestamp !== undefined) {
     throw new BkeError('BKE_CLUSTER_EXISTS', `cluster ${name} is being deleted`, { hint: 'Make it when it is gone.' });
   }
-  refuseTakenHosts(name, existing);
+  refuseTakenHosts(name, [...takenNames(name, existing), ...takenMachines(config, existing)]);
 }
 
 /** One that makes the cluster is gone on with. */
@@ -64,8 +68,8 @@ function refuseOtherOperation(cluster: string, operation: KubeObject | undefined
 }
 
 /** A host is one cluster's: that of the machine that has it, or of the file that named it, as long as that cluster is there. */
-function refuseTakenHosts(cluster: string, { hosts, clusters }: Existing): void {
-  const taken = [...hosts.values()].flatMap((host) => {
+function takenNames(cluster: string, { hosts, clusters }: Existing): string[] {
+  return [...hosts.values()].flatMap((host) => {
     const other = host.metadata.labels?.[hostLabels.cluster];
     const services = fieldAt(host, 'spec', 'services') === true;
     if (services) return [`${host.metadata.name} carries the local services`];
@@ -73,6 +77,36 @@ function refuseTakenHosts(cluster: string, { hosts, clusters }: Existing): void 
     const isTheirs = clusters.has(other) || fieldAt(host, 'spec', 'consumerRef') !== undefined;
     return isTheirs ? [`${host.metadata.name} belongs to cluster ${other}`] : [];
   });
+}
+
+/** One machine has one agent: by a second name it would be taken from the first. */
+function takenMachines({ hosts }: ClusterConfig, existing: Existing): string[] {
+  return hosts.flatMap(({ name, address, ssh }) => {
+    const known = existing.hosts.get(name);
+    const knownAddress = textAt(known, 'spec', 'address');
+    if (isInUse(known) && knownAddress !== undefined && knownAddress !== address)
+      return [`${name} is the machine at ${knownAddress}, and the file says ${address}`];
+    // Behind a bastion an address is one of another network.
+    const twin = existing.otherHosts.find(
+      (host) =>
+        textAt(host, 'spec', 'address') === address &&
+        portOf(host) === ssh.port &&
+        ssh.bastion === undefined &&
+        listAt(host, 'spec', 'ssh', 'bastions').length === 0,
+    );
+    if (twin === undefined) return [];
+    const cluster = twin.metadata.labels?.[hostLabels.cluster];
+    return [
+      `${name} (${address}) is there as ${twin.metadata.name}${cluster === undefined ? '' : ` of cluster ${cluster}`}`,
+    ];
+  });
+}
+
+function portOf(host: KubeObject): number {
+  return numberAt(host, 'spec', 'ssh', 'port') ?? 22;
+}
+
+function refuseTakenHosts(cluster: string, taken: readonly string[]): void {
   if (taken.length === 0) return;
   throw new BkeError(
     'BKE_HOST_TAKEN',
@@ -97,6 +131,17 @@ export function isComplete({ cluster, bkeCluster }: Existing): boolean {
 
 /** What of a cluster that is up only scale and upgrade may change. */
 const guarded: Readonly<Record<string, readonly (readonly string[])[]>> = {
+  Cluster: [
+    ['spec', 'clusterNetwork', 'pods', 'cidrBlocks'],
+    ['spec', 'clusterNetwork', 'services', 'cidrBlocks'],
+    ['spec', 'clusterNetwork', 'serviceDomain'],
+    ['spec', 'clusterNetwork', 'apiServerPort'],
+  ],
+  BKECluster: [
+    ['spec', 'controlPlaneEndpoint', 'host'],
+    ['spec', 'controlPlaneEndpoint', 'port'],
+    ['spec', 'cni'],
+  ],
   KubeadmControlPlane: [
     ['spec', 'replicas'],
     ['spec', 'version'],
@@ -110,11 +155,12 @@ const guarded: Readonly<Record<string, readonly (readonly string[])[]>> = {
 /** @param objects as they would be applied. @throws BkeError BKE_CLUSTER_EXISTS */
 export async function refuseOtherShape(
   client: Pick<KubeClient, 'get'>,
-  { cluster }: Existing,
+  existing: Existing,
   objects: readonly KubeObject[],
 ): Promise<void> {
+  const { cluster } = existing;
   if (cluster === undefined || !isInitialised({ cluster, controlPlane: undefined })) return;
-  const differences: string[] = [];
+  const differences = isComplete(existing) ? hostDifferences(existing, objects) : [];
   for (const object of objects.filter(({ kind }) => Object.hasOwn(guarded, kind))) {
     const before = await client.get(keyOf(object));
     if (before !== undefined) differences.push(...shapeDifferences(before, object));
@@ -127,10 +173,20 @@ export async function refuseOtherShape(
   });
 }
 
+/** Where all of it is up; before that a host that does not get well may be put in another's place. */
+function hostDifferences({ cluster, hosts, otherHosts }: Existing, objects: readonly KubeObject[]): string[] {
+  const added = objects.filter(({ kind, metadata }) => kind === 'BKEHost' && !hosts.has(metadata.name));
+  const missing = otherHosts.filter(({ metadata }) => metadata.labels?.[hostLabels.cluster] === cluster?.metadata.name);
+  return [
+    ...added.map(({ metadata }) => `host ${metadata.name} is not part of it`),
+    ...missing.map(({ metadata }) => `host ${metadata.name} is part of it, and the file does not name it`),
+  ];
+}
+
 function shapeDifferences(before: KubeObject, wanted: KubeObject): string[] {
   return (guarded[wanted.kind] ?? []).flatMap((path) => {
     const [is, says] = [fieldAt(before, ...path), fieldAt(wanted, ...path)].map(String);
-    const what = `${wanted.kind} ${wanted.metadata.name}: ${path.at(-1) ?? ''}`;
+    const what = `${wanted.kind} ${wanted.metadata.name}: ${path.slice(1).join('.')}`;
     return is === says ? [] : [`${what} is ${is}, the file says ${says}`];
   });
 }

@@ -36,7 +36,14 @@ const host = (
   status: { conditions: more.conditions ?? [] },
 });
 const clusters = new Set(['other']);
-const nothing = { cluster: undefined, clusters, bkeCluster: undefined, hosts: new Map(), operation: undefined };
+const nothing = {
+  cluster: undefined,
+  clusters,
+  bkeCluster: undefined,
+  hosts: new Map(),
+  otherHosts: [],
+  operation: undefined,
+};
 
 it('refuses hosts and bastions that only an SSH agent can log in to, by name', () => {
   const agent = { user: 'root', agent: true };
@@ -182,4 +189,49 @@ it('says what is about to be made', () => {
     '  namespace      bke of the management cluster',
     '  One control plane without a load balancer can never become highly available.',
   ]);
+});
+
+it('refuses a machine that is there by another name, and a name that is another machine', () => {
+  const labels = { 'bke.io/cluster': 'prod' };
+  const twin = host('w9', { labels, spec: { address: '10.0.0.11', ssh: { port: 22 } } });
+  const moved = host('w1', { labels, spec: { address: '10.0.0.99', consumerRef: { name: 'm' } } });
+  expect(() =>
+    refuseConflicts(config([cp1, w1]), { ...nothing, hosts: new Map([['w1', moved]]), otherHosts: [twin] }, ''),
+  ).toThrow(
+    expect.objectContaining({
+      code: 'BKE_HOST_TAKEN',
+      details: [
+        'cp1 (10.0.0.11) is there as w9 of cluster prod',
+        'w1 is the machine at 10.0.0.99, and the file says 10.0.0.21',
+      ],
+    }),
+  );
+  const other = host('w9', { labels, spec: { address: '10.0.0.11', ssh: { port: 2222 } } });
+  expect(() => refuseConflicts(config([cp1, w1]), { ...nothing, otherHosts: [other] }, '')).not.toThrow();
+});
+
+it('refuses another network and other hosts for a cluster that is up', async () => {
+  const conditions = [{ type: 'Available', status: 'True' }];
+  const spec = { clusterNetwork: { pods: { cidrBlocks: ['10.250.0.0/16'] } } };
+  const identity = {
+    apiVersion: 'cluster.x-k8s.io/v1beta2',
+    kind: 'Cluster',
+    metadata: { namespace: 'bke', name: 'prod' },
+  };
+  const cluster = { ...identity, spec, status: { initialization: { controlPlaneInitialized: true }, conditions } };
+  const site = new FakeCluster();
+  site.put(cluster);
+  const wanted = { ...identity, spec: { clusterNetwork: { pods: { cidrBlocks: ['10.240.0.0/16'] } } } };
+  const old = host('w1', { labels: { 'bke.io/cluster': 'prod' } });
+  await expect(
+    refuseOtherShape(site, { ...nothing, cluster, otherHosts: [old] }, [wanted, host('w2', {})]),
+  ).rejects.toMatchObject({
+    code: 'BKE_CLUSTER_EXISTS',
+    exitCode: 7,
+    details: [
+      'host w2 is not part of it',
+      'host w1 is part of it, and the file does not name it',
+      'Cluster prod: clusterNetwork.pods.cidrBlocks is 10.250.0.0/16, the file says 10.240.0.0/16',
+    ],
+  });
 });
