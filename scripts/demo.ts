@@ -80,7 +80,7 @@ const makeCluster: readonly Step[] = [
   {
     title: 'The cluster: one command. One to three minutes',
     run: async () => {
-      await on(boot, 'bke cluster create -f cluster.yaml --yes');
+      await on(boot, 'bke cluster create -f cluster.yaml');
       await on(boot, 'bke cluster describe demo');
     },
   },

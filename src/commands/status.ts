@@ -2,6 +2,7 @@
 import { formatBytes } from '../lib/bytes.ts';
 import { formatDuration } from '../lib/duration.ts';
 import type { Column } from '../lib/command.ts';
+import type { Host } from '../host/host.ts';
 import type { ServicesStatus, ServiceStatus } from '../tasks/services/status.ts';
 import type { Command, CommandContext } from './context.ts';
 
@@ -41,7 +42,7 @@ export const status: Command = {
     try {
       const found = await readStatus(host);
       const columns = columnsAt(context.now());
-      const empty = 'This host is not initialised: it has no local services. bke init sets them up.';
+      const empty = await withoutServices(host);
       if (found === undefined) return { kind: 'list', items: [], columns, empty };
       const items = [...found.services, ...(await clusterStatus(host, found.settings, { now: context.now() }))];
       noteTroubles(context, found.content, items);
@@ -56,6 +57,16 @@ export const status: Command = {
     }
   },
 };
+
+/** A host of a cluster has none, and needs none. */
+async function withoutServices(host: Host): Promise<string> {
+  const { readClaim } = await import('../tasks/reset/claim.ts');
+  const claim = await readClaim(host);
+  if (claim === undefined) return 'This host is not initialised: it has no local services. bke init sets them up.';
+  const { namespace, name, server, providerID } = claim;
+  const what = providerID === undefined ? 'a host' : 'a node';
+  return `This is ${what} of a cluster, not a bootstrap node: host ${name} in namespace ${namespace} of the management cluster at ${server}. Its agent: systemctl status bke-agent. The rest is told there: bke host list.`;
+}
 
 function isHealthy({ state }: ServiceStatus): boolean {
   return state === 'healthy';

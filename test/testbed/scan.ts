@@ -14,8 +14,12 @@ export interface Scannable {
 
 const scanLimit = 300;
 
-/** Files that a running machine changes by itself. */
-const volatileFiles = [/^\/var\/lib\/systemd\/random-seed$/, /^\/var\/lib\/systemd\/(timers|timesync)(\/|$)/];
+/** Files that a running machine changes by itself, and a person's shell. */
+const volatileFiles = [
+  /^\/root\/\.bash_history$/,
+  /^\/var\/lib\/systemd\/random-seed$/,
+  /^\/var\/lib\/systemd\/(timers|timesync)(\/|$)/,
+];
 
 /** Entries of /run whose attributes or presence a running machine changes by itself. */
 const volatileRun = [/^\/run\/(utmp|lock|sudo|user|log)$/, /^\/run\/systemd\/transient\/.*\.scope$/];
@@ -27,6 +31,8 @@ const volatileSysctl = [
   /^kernel\.(ns_last_pid|perf_event_max_sample_rate|random\.(uuid|boot_id|entropy_avail))$/,
   /^kernel\.pty\.nr$/,
   /^net\.netfilter\.nf_conntrack_count$/,
+  // Of the machine that carries all hosts.
+  /^user\.max_inotify_instances$/,
 ];
 
 /** Units that come and go with sessions and boots. */

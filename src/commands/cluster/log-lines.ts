@@ -25,7 +25,8 @@ export function logLines(world: World, operations: readonly KubeObject[], events
 function operationLines(operation: KubeObject): LogLine[] {
   return ringEvents(operation).map((event) => {
     const host = 'host' in event && event.host !== undefined ? `${event.host} ` : '';
-    const step = 'step' in event ? `${event.step} ` : '';
+    const phase = 'phase' in event ? `${event.phase} ` : '';
+    const step = 'step' in event ? `${event.step} ` : phase;
     return {
       id: `${event.operation} ${event.seq}`,
       time: event.time,

@@ -7,6 +7,7 @@ import { BkeError, type ErrorReport, toErrorReport } from '../../lib/errors.ts';
 import { type InputReader, readInput } from '../../lib/input.ts';
 import { createLimit } from '../../lib/limit.ts';
 import { shellCommand } from '../../lib/quote.ts';
+import { listedShort } from '../../lib/text.ts';
 import { nearest } from '../../lib/suggest.ts';
 import { printable } from '../../lib/text.ts';
 import type { CommandContext } from '../context.ts';
@@ -59,7 +60,7 @@ function chooseHosts(targets: readonly SshTarget[], read: InputReader): readonly
     if (names.includes(name)) continue;
     const meant = nearest(name, names);
     throw new BkeError('BKE_USAGE', `the file has no host '${name}'`, {
-      hint: meant === undefined ? undefined : `Did you mean '${meant}'?`,
+      hint: meant === undefined ? `It has: ${listedShort(names, 10)}.` : `Did you mean '${meant}'?`,
     });
   }
   return targets.filter(({ name }) => wanted.has(name));
