@@ -129,7 +129,7 @@ async function demo(): Promise<void> {
 }
 
 async function reset(): Promise<void> {
-  await inOrder(giveBack, `\n  npm run demo -- down    removes the hosts\n`);
+  await inOrder(giveBack, `\n  npm run demo -- down    removes the hosts\n`, { independent: true });
 }
 
 async function down(): Promise<void> {
@@ -137,8 +137,8 @@ async function down(): Promise<void> {
   await rm(scans, { recursive: true, force: true });
 }
 
-/** Runs the steps; the first that fails ends the demo, with its exit code. */
-async function inOrder(steps: readonly Step[], end: string): Promise<void> {
+/** Runs the steps; the first that fails ends the demo, with its exit code, unless the others do not need it. */
+async function inOrder(steps: readonly Step[], end: string, { independent = false } = {}): Promise<void> {
   const times: string[] = [];
   for (const [index, step] of steps.entries()) {
     const name = `Step ${index + 1} of ${steps.length}`;
@@ -149,11 +149,12 @@ async function inOrder(steps: readonly Step[], end: string): Promise<void> {
     } catch (error) {
       if (!(error instanceof StepFailed)) throw error;
       fail(name, error);
-      return;
+      if (!independent) return;
+      continue;
     }
     times.push(`${String(Math.round((performance.now() - began) / 1000)).padStart(6)} s  ${step.title}`);
   }
-  say('Done.');
+  say(process.exitCode === undefined ? 'Done.' : 'Not all of it was done: what failed is above.');
   console.log(`${times.join('\n')}\n${end}`);
 }
 
