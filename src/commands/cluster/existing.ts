@@ -5,7 +5,7 @@ import type { KubeClient, KubeObject } from '../../kube/client.ts';
 import { fieldAt, keyOf, listAt, numberAt, textAt } from '../../kube/fields.ts';
 import { conditionOf } from '../../kube/conditions.ts';
 import { BkeError } from '../../lib/errors.ts';
-import { isInitialised } from '../../controllers/bkeoperation/create.ts';
+import { isInitialised } from '../../controllers/bkeoperation/world.ts';
 import { isOver, operationsOf } from '../../controllers/bkeoperation/operations.ts';
 import { operationKind } from '../operation/follow.ts';
 

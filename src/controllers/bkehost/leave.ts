@@ -40,15 +40,15 @@ async function reset(shell: HostShell, signal: AbortSignal): Promise<void> {
 }
 
 /**
- * Prints one word as its last line: nothing (neither bke nor its state is there) or clean. A second one waits for the first by the lock of the
- * host. The unit's output is in the journal, so that nothing of it hangs on this connection.
+ * Prints one word as its last line: nothing (neither bke, nor its state, nor its agent is there: each may be lost alone) or clean. A second one
+ * waits for the first by the lock of the host. The unit's output is in the journal, so that nothing of it hangs on this connection.
  */
-const leaveScript = `
+export const leaveScript = `
 umask 077
-if [ ! -e /var/lib/bke ]; then rm -f /var/lib/bke-brought-*; echo nothing; exit 0; fi
+if [ ! -e /var/lib/bke ] && [ ! -e /usr/local/bin/bke ] && [ ! -e /etc/systemd/system/bke-agent.service ]; then rm -f /var/lib/bke-brought-*; echo nothing; exit 0; fi
 bke=$(readlink -f /usr/local/bin/bke)
 [ -x "$bke" ] || bke=$(ls -1d /var/lib/bke-brought-* 2>/dev/null | head -n 1)
-[ -x "$bke" ] || { echo "bke is not on this host any more, but /var/lib/bke is" >&2; exit 1; }
+[ -x "$bke" ] || { echo "bke is not on this host any more, but its state in /var/lib/bke or its agent is" >&2; exit 1; }
 copy=/var/lib/bke-leaving unit=bke-leave-$$
 cp -f -- "$bke" "$copy" && chmod 0700 "$copy" || exit 1
 work='"$0" reset --all --yes; code=$?; rm -f -- "$0"; exit $code'

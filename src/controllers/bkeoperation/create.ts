@@ -5,7 +5,7 @@ import { firstLine, holds, troubleOf } from './causes.ts';
 import { type Asking, siteTrouble } from './host-errors.ts';
 import { type Around, describeCommand, hostSteps, isNode } from './host-steps.ts';
 import type { Chain, Look, LookedStep, OperationFrame } from './chain.ts';
-import type { World } from './world.ts';
+import { isInitialised, type World } from './world.ts';
 
 const minuteMs = 60_000;
 const limits = {
@@ -124,13 +124,6 @@ function infrastructureLook({ world }: Around): Look {
     next: describeCommand({ world }),
     ...(trouble === undefined ? {} : { trouble }),
   };
-}
-
-export function isInitialised({ cluster, controlPlane }: Pick<World, 'cluster' | 'controlPlane'>): boolean {
-  return (
-    fieldAt(cluster, 'status', 'initialization', 'controlPlaneInitialized') === true ||
-    fieldAt(controlPlane, 'status', 'initialization', 'controlPlaneInitialized') === true
-  );
 }
 
 function controlPlaneLook(world: World): Look {

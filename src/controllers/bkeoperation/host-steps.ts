@@ -6,7 +6,7 @@ import { readCommandID } from '../host-command/command-id.ts';
 import { causeWords, type CommandStep, commandSteps, holds, troubleOf, workOf } from './causes.ts';
 import { type Asking, commandTrouble, hostTrouble, silence, siteTrouble } from './host-errors.ts';
 import type { Look, LookedStep, Trouble, Waiting } from './chain.ts';
-import type { NodeView, World } from './world.ts';
+import { isInitialised, type NodeView, type World } from './world.ts';
 
 const minuteMs = 60_000;
 const agentMs = 20 * minuteMs;
@@ -128,8 +128,11 @@ function unclaimedCause(world: World, pool: NodeView['pool']): string {
   return troubleOf(world.cluster) ?? troubleOf(owner) ?? 'none was made yet';
 }
 
-function isPoolFull({ nodes, controlPlane, deployments }: World, pool: NodeView['pool']): boolean {
+function isPoolFull(world: World, pool: NodeView['pool']): boolean {
+  const { nodes, controlPlane, deployments } = world;
   const owners = pool === 'control-plane' ? [controlPlane] : deployments;
+  // Hosts of before are there when an operation begins; what takes them is written after it.
+  if (owners.length === 0 && !isInitialised(world)) return false;
   const wanted = owners.map((owner) => fieldAt(owner, 'spec', 'replicas'));
   if (!wanted.every((count) => typeof count === 'number')) return false;
   const taken = nodes.filter((node) => node.pool === pool && node.bkeMachine !== undefined).length;

@@ -1,7 +1,7 @@
 // A cluster and all that it is made of, as it was last seen.
 import { coreLabels, hostLabels } from '../../cluster/render/names.ts';
 import type { KubeObject, ResourceKind } from '../../kube/client.ts';
-import { textAt } from '../../kube/fields.ts';
+import { fieldAt, textAt } from '../../kube/fields.ts';
 import { commandKind, hostKind } from '../bkehost/host.ts';
 import {
   bkeClusterKind,
@@ -82,6 +82,13 @@ interface Parts {
   readonly commands: readonly KubeObject[];
   readonly bkeMachines: readonly KubeObject[];
   readonly machines: readonly KubeObject[];
+}
+
+export function isInitialised({ cluster, controlPlane }: Pick<World, 'cluster' | 'controlPlane'>): boolean {
+  return (
+    fieldAt(cluster, 'status', 'initialization', 'controlPlaneInitialized') === true ||
+    fieldAt(controlPlane, 'status', 'initialization', 'controlPlaneInitialized') === true
+  );
 }
 
 /** Hosts that are meant for the cluster, and those that it has taken. */

@@ -262,6 +262,17 @@ it('fits into one object where every one of a thousand hosts fails with much to 
   expect(Buffer.byteLength(JSON.stringify({ ...status, events: ring }))).toBeLessThan(1.4 * 1024 * 1024);
 });
 
+it('takes no host of before for a spare one while what is to take it is not written yet', () => {
+  const site = new Site();
+  site.host('w1', 'workers', available);
+  const before = site.told(0);
+  expect(before).toContain('waiting w1 node/prepare: a machine that takes w1: the cluster is not there yet');
+  expect(before).not.toContain('step.finished w1 node/prepare');
+  resources(site);
+  site.put('deployment', 'prod-workers', { spec: { replicas: 0 } });
+  expect(site.told(10)).toContain('step.finished w1 node/join');
+});
+
 it('is shown to a person who watches as any operation is', async () => {
   const site = new Site();
   site.told(0);

@@ -1,0 +1,46 @@
+// What a host that leaves is asked to do, by a real shell in a folder of its own.
+import { spawnSync } from 'node:child_process';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, expect, it } from 'vitest';
+import { leaveScript } from '../../../../src/controllers/bkehost/leave.ts';
+
+const roots: string[] = [];
+afterEach(() => {
+  for (const root of roots.splice(0)) rmSync(root, { recursive: true });
+});
+
+/** @returns what is said of a host with these programs and files */
+function leaving(paths: readonly string[]): { readonly said: string; readonly errors: string; readonly code: number } {
+  const root = mkdtempSync(join(tmpdir(), 'bke-leave-'));
+  roots.push(root);
+  mkdirSync(join(root, 'var/lib'), { recursive: true });
+  for (const path of ['/bin/systemd-run', ...paths]) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), '#!/bin/sh\n');
+    chmodSync(join(root, path), 0o755);
+  }
+  const script = leaveScript.replaceAll(/\/(?=var\/lib|usr\/local|etc\/systemd)/g, `${root}/`);
+  const env = { PATH: `${root}/bin:/usr/bin:/bin` };
+  const { stdout, stderr, status } = spawnSync('/bin/sh', ['-c', script], { env, encoding: 'utf8' });
+  return { said: stdout.trim(), errors: stderr, code: status ?? -1 };
+}
+
+const program = '/usr/local/bin/bke';
+const unit = '/etc/systemd/system/bke-agent.service';
+
+it('has nothing to do only where neither bke, nor its state, nor its agent is', () => {
+  expect(leaving([])).toMatchObject({ said: 'nothing', code: 0 });
+  expect(leaving([program, unit, '/var/lib/bke/ledger'])).toMatchObject({ said: 'clean', code: 0 });
+});
+
+it('resets a host whose state is lost', () => {
+  expect(leaving([program, unit])).toMatchObject({ said: 'clean', code: 0 });
+});
+
+it('does not call a host clean whose agent is there and whose bke is lost', () => {
+  const { said, errors, code } = leaving([unit]);
+  expect({ said, code }).toEqual({ said: '', code: 1 });
+  expect(errors).toContain('bke is not on this host any more');
+});
