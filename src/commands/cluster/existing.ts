@@ -16,7 +16,7 @@ export interface Existing {
   readonly clusters: ReadonlySet<string>;
   /** Those of the file that are there, by name. */
   readonly hosts: ReadonlyMap<string, KubeObject>;
-  /** All others of the namespace. */
+  /** All others, of every namespace that may be read. */
   readonly otherHosts: readonly KubeObject[];
   /** That runs. */
   readonly operation: KubeObject | undefined;
@@ -33,9 +33,24 @@ export async function readExisting(client: Pick<KubeClient, 'get' | 'list'>, con
     clusters: new Set(clusters.map(({ metadata }) => metadata.name)),
     bkeCluster: await client.get({ apiVersion: infrastructureVersion, kind: 'BKECluster', namespace, name }),
     hosts: new Map(hosts.items.flatMap((host) => (wanted.has(host.metadata.name) ? [[host.metadata.name, host]] : []))),
-    otherHosts: hosts.items.filter(({ metadata }) => !wanted.has(metadata.name)),
+    otherHosts: (await hostsEverywhere(client, hosts.items)).filter(
+      ({ metadata }) => metadata.namespace !== namespace || !wanted.has(metadata.name),
+    ),
     operation: operationsOf({ namespace, name }, operations.items).find((object) => !isOver(object)),
   };
+}
+
+/** @param here those of the namespace: all that an account of it alone may read */
+async function hostsEverywhere(
+  client: Pick<KubeClient, 'list'>,
+  here: readonly KubeObject[],
+): Promise<readonly KubeObject[]> {
+  try {
+    return (await client.list({ apiVersion: hostVersion, kind: 'BKEHost' })).items;
+  } catch (thrown) {
+    if (thrown instanceof BkeError && thrown.code === 'BKE_KUBE_FORBIDDEN') return here;
+    throw thrown;
+  }
 }
 
 /** @throws BkeError BKE_OPERATION_CONFLICT, BKE_CLUSTER_EXISTS, BKE_HOST_TAKEN */
@@ -80,7 +95,7 @@ function takenNames(cluster: string, { hosts, clusters }: Existing): string[] {
 }
 
 /** One machine has one agent: by a second name it would be taken from the first. */
-function takenMachines({ hosts }: ClusterConfig, existing: Existing): string[] {
+function takenMachines({ hosts, namespace }: ClusterConfig, existing: Existing): string[] {
   return hosts.flatMap(({ name, address, ssh }) => {
     const known = existing.hosts.get(name);
     const knownAddress = textAt(known, 'spec', 'address');
@@ -96,9 +111,9 @@ function takenMachines({ hosts }: ClusterConfig, existing: Existing): string[] {
     );
     if (twin === undefined) return [];
     const cluster = twin.metadata.labels?.[hostLabels.cluster];
-    return [
-      `${name} (${address}) is there as ${twin.metadata.name}${cluster === undefined ? '' : ` of cluster ${cluster}`}`,
-    ];
+    const whose = cluster === undefined ? '' : ` of cluster ${cluster}`;
+    const where = twin.metadata.namespace === namespace ? '' : ` in namespace ${twin.metadata.namespace ?? ''}`;
+    return [`${name} (${address}) is there as ${twin.metadata.name}${whose}${where}`];
   });
 }
 
@@ -113,7 +128,7 @@ function refuseTakenHosts(cluster: string, taken: readonly string[]): void {
     `${taken.length === 1 ? 'a host is' : 'hosts are'} not free for cluster ${cluster}`,
     {
       details: taken,
-      hint: "Take them out of the file, or free them; 'bke host list' shows whose they are.",
+      hint: "Take them out of the file, or free them; 'bke host list -A' shows whose they are.",
     },
   );
 }
@@ -176,7 +191,11 @@ export async function refuseOtherShape(
 /** Where all of it is up; before that a host that does not get well may be put in another's place. */
 function hostDifferences({ cluster, hosts, otherHosts }: Existing, objects: readonly KubeObject[]): string[] {
   const added = objects.filter(({ kind, metadata }) => kind === 'BKEHost' && !hosts.has(metadata.name));
-  const missing = otherHosts.filter(({ metadata }) => metadata.labels?.[hostLabels.cluster] === cluster?.metadata.name);
+  const missing = otherHosts.filter(
+    ({ metadata }) =>
+      metadata.namespace === cluster?.metadata.namespace &&
+      metadata.labels?.[hostLabels.cluster] === cluster?.metadata.name,
+  );
   return [
     ...added.map(({ metadata }) => `host ${metadata.name} is not part of it`),
     ...missing.map(({ metadata }) => `host ${metadata.name} is part of it, and the file does not name it`),

@@ -206,6 +206,11 @@ it('refuses a machine that is there by another name, and a name that is another 
       ],
     }),
   );
+  const far = host('cp1', { labels, spec: { address: '10.0.0.11', ssh: { port: 22 } } });
+  const elsewhere = { ...far, metadata: { ...far.metadata, namespace: 'other' } };
+  expect(() => refuseConflicts(config([cp1, w1]), { ...nothing, otherHosts: [elsewhere] }, '')).toThrow(
+    expect.objectContaining({ details: ['cp1 (10.0.0.11) is there as cp1 of cluster prod in namespace other'] }),
+  );
   const other = host('w9', { labels, spec: { address: '10.0.0.11', ssh: { port: 2222 } } });
   expect(() => refuseConflicts(config([cp1, w1]), { ...nothing, otherHosts: [other] }, '')).not.toThrow();
 });
