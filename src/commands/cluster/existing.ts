@@ -2,10 +2,9 @@
 import { coreVersion, hostLabels, hostVersion, infrastructureVersion } from '../../cluster/render/names.ts';
 import type { ClusterConfig } from '../../config/cluster/config.ts';
 import type { KubeClient, KubeObject } from '../../kube/client.ts';
-import { fieldAt, keyOf, listAt, numberAt, textAt } from '../../kube/fields.ts';
+import { fieldAt, listAt, numberAt, textAt } from '../../kube/fields.ts';
 import { conditionOf } from '../../kube/conditions.ts';
 import { BkeError } from '../../lib/errors.ts';
-import { isInitialised } from '../../controllers/bkeoperation/world.ts';
 import { isOver, operationsOf } from '../../controllers/bkeoperation/operations.ts';
 import { operationKind } from '../operation/follow.ts';
 
@@ -142,70 +141,4 @@ export function isInUse(host: KubeObject | undefined): boolean {
 export function isComplete({ cluster, bkeCluster }: Existing): boolean {
   const state = textAt(bkeCluster, 'status', 'state', 'name');
   return conditionOf(cluster, 'Available')?.status === 'True' && (state === undefined || state === 'Healthy');
-}
-
-/** What of a cluster that is up only scale and upgrade may change. */
-const guarded: Readonly<Record<string, readonly (readonly string[])[]>> = {
-  Cluster: [
-    ['spec', 'clusterNetwork', 'pods', 'cidrBlocks'],
-    ['spec', 'clusterNetwork', 'services', 'cidrBlocks'],
-    ['spec', 'clusterNetwork', 'serviceDomain'],
-    ['spec', 'clusterNetwork', 'apiServerPort'],
-  ],
-  BKECluster: [
-    ['spec', 'controlPlaneEndpoint', 'host'],
-    ['spec', 'controlPlaneEndpoint', 'port'],
-    ['spec', 'cni'],
-  ],
-  KubeadmControlPlane: [
-    ['spec', 'replicas'],
-    ['spec', 'version'],
-  ],
-  MachineDeployment: [
-    ['spec', 'replicas'],
-    ['spec', 'template', 'spec', 'version'],
-  ],
-};
-
-/** @param objects as they would be applied. @throws BkeError BKE_CLUSTER_EXISTS */
-export async function refuseOtherShape(
-  client: Pick<KubeClient, 'get'>,
-  existing: Existing,
-  objects: readonly KubeObject[],
-): Promise<void> {
-  const { cluster } = existing;
-  if (cluster === undefined || !isInitialised({ cluster, controlPlane: undefined })) return;
-  const differences = isComplete(existing) ? hostDifferences(existing, objects) : [];
-  for (const object of objects.filter(({ kind }) => Object.hasOwn(guarded, kind))) {
-    const before = await client.get(keyOf(object));
-    if (before !== undefined) differences.push(...shapeDifferences(before, object));
-  }
-  if (differences.length === 0) return;
-  const { name } = cluster.metadata;
-  throw new BkeError('BKE_CLUSTER_EXISTS', `cluster ${name} is up, and the file describes another one`, {
-    details: differences,
-    hint: 'Creating does not scale or upgrade: write into the file what is there.',
-  });
-}
-
-/** Where all of it is up; before that a host that does not get well may be put in another's place. */
-function hostDifferences({ cluster, hosts, otherHosts }: Existing, objects: readonly KubeObject[]): string[] {
-  const added = objects.filter(({ kind, metadata }) => kind === 'BKEHost' && !hosts.has(metadata.name));
-  const missing = otherHosts.filter(
-    ({ metadata }) =>
-      metadata.namespace === cluster?.metadata.namespace &&
-      metadata.labels?.[hostLabels.cluster] === cluster?.metadata.name,
-  );
-  return [
-    ...added.map(({ metadata }) => `host ${metadata.name} is not part of it`),
-    ...missing.map(({ metadata }) => `host ${metadata.name} is part of it, and the file does not name it`),
-  ];
-}
-
-function shapeDifferences(before: KubeObject, wanted: KubeObject): string[] {
-  return (guarded[wanted.kind] ?? []).flatMap((path) => {
-    const [is, says] = [fieldAt(before, ...path), fieldAt(wanted, ...path)].map(String);
-    const what = `${wanted.kind} ${wanted.metadata.name}: ${path.slice(1).join('.')}`;
-    return is === says ? [] : [`${what} is ${is}, the file says ${says}`];
-  });
 }

@@ -9,25 +9,33 @@ import type { JobScope } from './jobs.ts';
 const loginMs = 60_000;
 const resetMs = 20 * 60_000;
 
+/** The BKEHost that leaves. */
+export interface LeavingHost {
+  readonly namespace: string;
+  readonly name: string;
+}
+
 /** @throws BkeError BKE_HOST_NOT_CLEANED with what the reset said */
-export async function leave(target: SshTarget, connect: Connect, { signal, tell }: JobScope): Promise<void> {
+export async function leave(
+  host: LeavingHost,
+  { target, connect }: { readonly target: SshTarget; readonly connect: Connect },
+  { signal, tell }: JobScope,
+): Promise<void> {
   tell(`logging in as ${target.user}`);
   const shell = await connect(target, { signal, deadlineMs: loginMs });
   try {
     tell('taking bke off the host');
-    await reset(shell, signal);
+    await reset(host, shell, signal);
   } finally {
     await shell.close();
   }
 }
 
-async function reset(shell: HostShell, signal: AbortSignal): Promise<void> {
-  const { stdout, stderr, exitCode } = await shell.run(['/bin/sh', '-c', leaveScript, 'bke-leave'], {
-    timeoutMs: resetMs,
-    signal,
-  });
+async function reset({ namespace, name }: LeavingHost, shell: HostShell, signal: AbortSignal): Promise<void> {
+  const argv = ['/bin/sh', '-c', leaveScript, 'bke-leave', namespace, name] as const;
+  const { stdout, stderr, exitCode } = await shell.run(argv, { timeoutMs: resetMs, signal });
   const verdict = lastLine(stdout);
-  if (verdict === 'clean' || verdict === 'nothing') return;
+  if (verdict === 'clean' || verdict === 'nothing' || verdict === 'others') return;
   throw new BkeError(
     'BKE_HOST_NOT_CLEANED',
     `bke reset --all did not end well on ${shell.name} (exit code ${exitCode})`,
@@ -40,12 +48,14 @@ async function reset(shell: HostShell, signal: AbortSignal): Promise<void> {
 }
 
 /**
- * Prints one word as its last line: nothing (neither bke, nor its state, nor its agent is there: each may be lost alone) or clean. A second one
- * waits for the first by the lock of the host. The unit's output is in the journal, so that nothing of it hangs on this connection.
+ * Prints one word as its last line: nothing (neither bke, nor its state, nor its agent is there: each may be lost alone), others (the agent there is
+ * that of another BKEHost, given as namespace and name of this one: the machine is not ours to clean) or clean. A second one waits for the first by the lock of the host. The unit's output is in the journal, so that nothing of it hangs on this connection.
  */
 export const leaveScript = `
 umask 077
 if [ ! -e /var/lib/bke ] && [ ! -e /usr/local/bin/bke ] && [ ! -e /etc/systemd/system/bke-agent.service ]; then rm -f /var/lib/bke-brought-*; echo nothing; exit 0; fi
+config=/var/lib/bke/agent/config.json
+if [ -s "$config" ] && ! { grep -qF '"namespace": "'"$1"'"' "$config" && grep -qF '"host": "'"$2"'"' "$config"; }; then echo others; exit 0; fi
 bke=$(readlink -f /usr/local/bin/bke)
 [ -x "$bke" ] || bke=$(ls -1d /var/lib/bke-brought-* 2>/dev/null | head -n 1)
 [ -x "$bke" ] || { echo "bke is not on this host any more, but its state in /var/lib/bke or its agent is" >&2; exit 1; }

@@ -66,7 +66,9 @@ async function wantLeave(view: HostView, { key, client, connect, jobs, signal }:
   if (jobs.isRunning(key) || login === undefined) return undefined;
   const secret = await client.get(login.secret);
   const run = async (scope: JobScope): Promise<void> => {
-    await leave(targetOf(view, secret), connect, scope);
+    const { name } = view;
+    const namespace = view.object.metadata.namespace ?? '';
+    await leave({ namespace, name }, { target: targetOf(view, secret), connect }, scope);
     scope.signal.throwIfAborted();
     await letGo(client, view);
   };

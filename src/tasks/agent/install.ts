@@ -7,7 +7,8 @@ import type { Phase, Step } from '../../operations/operation.ts';
 import { installPrograms, linkPrograms, type ProgramArtifact, restartKey } from '../node/programs.ts';
 import { servicePaths } from '../services/layout.ts';
 import type { TaskScope } from '../task.ts';
-import { configurationText, writeConfiguration } from './configuration.ts';
+import { BkeError } from '../../lib/errors.ts';
+import { configurationText, readSettings, writeConfiguration } from './configuration.ts';
 import { readContact } from './contact.ts';
 import { agentPaths, agentUnit } from './paths.ts';
 
@@ -22,6 +23,13 @@ const contactMs = 45_000;
 
 export function agentPhases(plan: AgentPlan): Phase<TaskScope>[] {
   const steps: Step<TaskScope>[] = [
+    {
+      name: 'agent/owner',
+      title: 'Whose host this is',
+      timeoutMs: minuteMs,
+      found: 'proven',
+      run: (scope) => refuseOthers(scope, plan),
+    },
     {
       name: 'agent/site',
       title: 'Name and CA of the site',
@@ -46,6 +54,20 @@ export function agentPhases(plan: AgentPlan): Phase<TaskScope>[] {
   return [
     { id: 'agent', title: 'Agent of this host', chains: [{ host: plan.config.host, steps }], stopOnFailure: true },
   ];
+}
+
+/** One machine has one agent: installed for another BKEHost it would let the cluster of the first lose its node. */
+async function refuseOthers({ host }: TaskScope, { config }: AgentPlan): Promise<void> {
+  const now = await readSettings(host).catch(() => undefined);
+  if (now === undefined || (now.host === config.host && now.namespace === config.namespace)) return;
+  throw new BkeError(
+    'BKE_HOST_TAKEN',
+    `this machine is host ${now.host} in namespace ${now.namespace} of the management cluster at ${now.servers[0] ?? '?'} already`,
+    {
+      host: host.name,
+      hint: `Name it so, or take it out there first: delete the BKEHost ${now.host}, or run 'bke reset --all' on the machine.`,
+    },
+  );
 }
 
 async function nameSite(scope: TaskScope, { config: { site } }: AgentPlan): Promise<void> {

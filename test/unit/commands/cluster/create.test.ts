@@ -2,7 +2,8 @@
 import { expect, it } from 'vitest';
 import { refuseUnmakeable } from '../../../../src/commands/cluster/unmakeable.ts';
 import { planLines } from '../../../../src/commands/cluster/create-work.ts';
-import { isComplete, isInUse, refuseConflicts, refuseOtherShape } from '../../../../src/commands/cluster/existing.ts';
+import { isComplete, isInUse, refuseConflicts } from '../../../../src/commands/cluster/existing.ts';
+import { refuseOtherShape } from '../../../../src/commands/cluster/other-shape.ts';
 import { keyPlace, keysOfHosts, withHostKeys } from '../../../../src/commands/cluster/host-keys.ts';
 import { imagesOf } from '../../../../src/commands/cluster/release.ts';
 import { clusterConfig, type ClusterConfig } from '../../../../src/config/cluster/config.ts';
@@ -236,7 +237,37 @@ it('refuses another network and other hosts for a cluster that is up', async () 
     details: [
       'host w2 is not part of it',
       'host w1 is part of it, and the file does not name it',
-      'Cluster prod: clusterNetwork.pods.cidrBlocks is 10.250.0.0/16, the file says 10.240.0.0/16',
+      'Cluster prod: clusterNetwork.pods.cidrBlocks is ["10.250.0.0/16"], the file says ["10.240.0.0/16"]',
     ],
   });
+});
+
+it('refuses settings and labels of nodes that are made already, and takes them while some are not', async () => {
+  const settings = (maxPods: number): KubeObject => ({
+    apiVersion: 'infrastructure.cluster.x-k8s.io/v1alpha1',
+    kind: 'BKECluster',
+    metadata: { namespace: 'bke', name: 'prod' },
+    spec: { settings: { kubelet: { maxPods } } },
+  });
+  const there = new FakeCluster();
+  const labelled = (labels: object): KubeObject => ({ ...host('w1', { spec: { labels } }) });
+  there.put(settings(110), labelled({ rack: 'a' }));
+  const wanted = [settings(50), labelled({ rack: 'b' })];
+  const up = (available: string): KubeObject => ({
+    apiVersion: 'x/v1',
+    kind: 'Cluster',
+    metadata: { name: 'prod' },
+    status: {
+      initialization: { controlPlaneInitialized: true },
+      conditions: [{ type: 'Available', status: available }],
+    },
+  });
+  const hosts = new Map([['w1', labelled({})]]);
+  await expect(refuseOtherShape(there, { ...nothing, hosts, cluster: up('True') }, wanted)).rejects.toMatchObject({
+    details: [
+      'BKECluster prod: settings.kubelet is {"maxPods":110}, the file says {"maxPods":50}',
+      'BKEHost w1: labels is {"rack":"a"}, the file says {"rack":"b"}',
+    ],
+  });
+  await expect(refuseOtherShape(there, { ...nothing, hosts, cluster: up('False') }, wanted)).resolves.toBeUndefined();
 });

@@ -12,7 +12,10 @@ afterEach(() => {
 });
 
 /** @returns what is said of a host with these programs and files */
-function leaving(paths: readonly string[]): { readonly said: string; readonly errors: string; readonly code: number } {
+function leaving(
+  paths: readonly string[],
+  config?: object,
+): { readonly said: string; readonly errors: string; readonly code: number } {
   const root = mkdtempSync(join(tmpdir(), 'bke-leave-'));
   roots.push(root);
   mkdirSync(join(root, 'var/lib'), { recursive: true });
@@ -21,9 +24,16 @@ function leaving(paths: readonly string[]): { readonly said: string; readonly er
     writeFileSync(join(root, path), '#!/bin/sh\n');
     chmodSync(join(root, path), 0o755);
   }
+  if (config !== undefined) {
+    mkdirSync(join(root, 'var/lib/bke/agent'), { recursive: true });
+    writeFileSync(join(root, 'var/lib/bke/agent/config.json'), JSON.stringify({ settings: config }, undefined, 2));
+  }
   const script = leaveScript.replaceAll(/\/(?=var\/lib|usr\/local|etc\/systemd)/g, `${root}/`);
   const env = { PATH: `${root}/bin:/usr/bin:/bin` };
-  const { stdout, stderr, status } = spawnSync('/bin/sh', ['-c', script], { env, encoding: 'utf8' });
+  const { stdout, stderr, status } = spawnSync('/bin/sh', ['-c', script, 'bke-leave', 'bke', 'w1'], {
+    env,
+    encoding: 'utf8',
+  });
   return { said: stdout.trim(), errors: stderr, code: status ?? -1 };
 }
 
@@ -43,4 +53,11 @@ it('does not call a host clean whose agent is there and whose bke is lost', () =
   const { said, errors, code } = leaving([unit]);
   expect({ said, code }).toEqual({ said: '', code: 1 });
   expect(errors).toContain('bke is not on this host any more');
+});
+
+it('leaves a machine alone whose agent is that of another BKEHost', () => {
+  const there = [program, unit];
+  expect(leaving(there, { namespace: 'bke', host: 'w1' })).toMatchObject({ said: 'clean', code: 0 });
+  expect(leaving(there, { namespace: 'bke', host: 'w10' })).toMatchObject({ said: 'others', code: 0 });
+  expect(leaving(there, { namespace: 'lab', host: 'w1' })).toMatchObject({ said: 'others', code: 0 });
 });

@@ -69,6 +69,15 @@ describe('installing the agent', () => {
     expect(await readFile(`${machine.root}${agentPaths.token}`, 'utf8')).toBe('renewed');
   });
 
+  it('is refused on a machine that is another host, before anything is changed', async () => {
+    await install();
+    await expect(install({ ...testAgentConfig, host: 'w9' })).rejects.toMatchObject({
+      code: 'BKE_HOST_TAKEN',
+      message: expect.stringContaining('this machine is host w1 in namespace'),
+    });
+    expect(await readSettings(machine.host)).toMatchObject({ host: 'w1' });
+  });
+
   it('starts the agent anew with another configuration or another token', async () => {
     await install();
     machine.systemctlCalls();
