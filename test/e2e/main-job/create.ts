@@ -62,7 +62,9 @@ export function createTests(job: () => MainJob, kills: readonly Kill[]): void {
     );
     // That all were read: the hosts are among them.
     expect(await job().boot.output(`grep -c '^  kind: BKEHost$' /tmp/resources`)).toBe('3');
-    expect(await job().boot.output(`grep -c -F -e Canary-7391 -e ${base64} /tmp/resources; rm /tmp/resources`)).toBe('0');
+    expect(await job().boot.output(`grep -c -F -e Canary-7391 -e ${base64} /tmp/resources; rm /tmp/resources`)).toBe(
+      '0',
+    );
     // That it would be found: its Secret holds it.
     expect(await job().management(`-n bke get secrets -o yaml | grep -c -F ${base64}`)).toBe('1');
     await Promise.all(job().all.map((host) => host.output(`rm ${file} /tmp/seen`)));
