@@ -72,7 +72,9 @@ describe('host keys', () => {
       host: 'w1',
       message: expect.stringContaining(sshd.fingerprint()),
     });
-    expect(error).toMatchObject({ hint: expect.stringMatching(/ssh\.hostKeys.*log in once with ssh.*--accept-new-host-keys/) });
+    expect(error).toMatchObject({
+      hint: expect.stringMatching(/ssh\.hostKeys.*log in once with ssh.*--accept-new-host-keys/),
+    });
     expect(sshd.log()).not.toMatch(/root|password/);
   });
 
