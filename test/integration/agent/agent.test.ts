@@ -225,8 +225,10 @@ describe('the agent', () => {
     const { steps = [] } = await ended(id);
     expect(steps[0]).toMatchObject({ state: 'Done', attempt: 1, result: { hostname: 'fake', bootID: 'boot-1' } });
     expect(steps[1]).toMatchObject({ state: 'Failed', error: { code: 'BKE_COLLECT_REFUSED' } });
-    const lease = await server.client.get({ ...leaseKind, namespace, name: agentObjects(name).account });
-    expect(textAt(lease, 'spec', 'holderIdentity')).toBe(name);
+    const readLease = () => server.client.get({ ...leaseKind, namespace, name: agentObjects(name).account });
+    // Its first command may come to its end before its first heartbeat does.
+    await expect.poll(async () => textAt(await readLease(), 'spec', 'holderIdentity')).toBe(name);
+    const lease = await readLease();
     expect(Date.now() - Date.parse(textAt(lease, 'spec', 'renewTime') ?? '')).toBeLessThan(15_000);
     expect(lease?.metadata.annotations).toMatchObject({ [agentAnnotations.bootID]: 'boot-1' });
     expect(JSON.parse(await readFile(host.at(agentPaths.contact), 'utf8'))).toEqual({
