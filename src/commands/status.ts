@@ -42,8 +42,7 @@ export const status: Command = {
     try {
       const found = await readStatus(host);
       const columns = columnsAt(context.now());
-      const empty = await withoutServices(host);
-      if (found === undefined) return { kind: 'list', items: [], columns, empty };
+      if (found === undefined) return { kind: 'list', items: [], columns, empty: await withoutServices(host) };
       const items = [...found.services, ...(await clusterStatus(host, found.settings, { now: context.now() }))];
       noteTroubles(context, found.content, items);
       // null: no load came to its end.
@@ -51,18 +50,20 @@ export const status: Command = {
       const clusters = runs ? await siteClusters(context) : [];
       if (clusters.length > 0) context.note(clustersLine(clusters));
       const about = { bundle: found.content?.bundle ?? null, clusters };
-      return { kind: 'list', items, about, columns, empty, exitCode: items.every(isHealthy) ? 0 : 1 };
+      return { kind: 'list', items, about, columns, empty: notInitialised, exitCode: items.every(isHealthy) ? 0 : 1 };
     } finally {
       await host.close();
     }
   },
 };
 
+const notInitialised = 'This host is not initialised: it has no local services. bke init sets them up.';
+
 /** A host of a cluster has none, and needs none. */
 async function withoutServices(host: Host): Promise<string> {
   const { readClaim } = await import('../tasks/reset/claim.ts');
   const claim = await readClaim(host);
-  if (claim === undefined) return 'This host is not initialised: it has no local services. bke init sets them up.';
+  if (claim === undefined) return notInitialised;
   const { namespace, name, server, providerID } = claim;
   const what = providerID === undefined ? 'a host' : 'a node';
   return `This is ${what} of a cluster, not a bootstrap node: host ${name} in namespace ${namespace} of the management cluster at ${server}. Its agent: systemctl status bke-agent. The rest is told there: bke host list.`;

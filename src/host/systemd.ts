@@ -111,9 +111,13 @@ export async function resetFailed(host: Host, name: string): Promise<void> {
 }
 
 /** The unit's last log lines, for errors. */
-export async function lastLog(host: Host, name: string): Promise<string[]> {
-  const options = ['--no-pager', '--output=cat', `--lines=${logLines}`, `--unit=${name}`];
-  const { stdout } = await host.run(['journalctl', ...options]);
+export async function lastLog(
+  host: Host,
+  name: string,
+  { lines = logLines, ...bounds }: { readonly lines?: number; readonly timeoutMs?: number } = {},
+): Promise<string[]> {
+  const options = ['--no-pager', '--output=cat', `--lines=${lines}`, `--unit=${name}`];
+  const { stdout } = await host.run(['journalctl', ...options], bounds);
   return stdout.split('\n').filter((line) => line !== '');
 }
 

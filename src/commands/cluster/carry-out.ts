@@ -1,4 +1,5 @@
 // Writes a cluster's resources and opens the operation that tells how it gets on, or goes on with the one that was opened before.
+import { operationKind } from '../../controllers/cluster-objects.ts';
 import type { BKEOperationSpec } from '../../api/kinds/bke-operation.ts';
 import type { ClusterConfig } from '../../config/cluster/config.ts';
 import { applyAll } from '../../kube/apply.ts';
@@ -8,7 +9,7 @@ import { BkeError } from '../../lib/errors.ts';
 import { newOperationId } from '../../operations/journal.ts';
 import type { CommandContext } from '../context.ts';
 import { cancelOperation } from '../operation/cancel-handler.ts';
-import { follow, operationKind } from '../operation/follow.ts';
+import { follow } from '../operation/follow.ts';
 
 /** Whose fields a cluster.yaml's are. */
 export const fieldManager = 'bke-cli';

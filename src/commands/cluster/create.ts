@@ -1,6 +1,6 @@
 // bke cluster create: a Kubernetes cluster on the hosts of a cluster.yaml.
-import { checkNames } from '../../lib/check-names.ts';
 import type { Command } from '../context.ts';
+import { acceptNewHostKeysOption, ignoreCheckOption, lookConnectionsOption } from '../host/host-options.ts';
 import { kubeconfigOption } from '../management-options.ts';
 
 export const clusterCreate: Command = {
@@ -24,26 +24,9 @@ export const clusterCreate: Command = {
   options: [
     { type: 'path', name: 'file', short: 'f', placeholder: 'FILE', required: true, summary: 'cluster.yaml' },
     { type: 'flag', name: 'dry-run', summary: 'check the hosts and list what would be made; make nothing' },
-    {
-      type: 'flag',
-      name: 'accept-new-host-keys',
-      summary: 'trust hosts that nothing is known about, and note their keys in ~/.ssh/known_hosts',
-    },
-    {
-      type: 'text',
-      name: 'ignore-check',
-      placeholder: 'NAME',
-      choices: checkNames,
-      repeatable: true,
-      summary: 'leave a check out, besides those in spec.settings.ignoreChecks',
-    },
-    {
-      type: 'integer',
-      name: 'connections',
-      placeholder: 'N',
-      default: 50,
-      summary: 'hosts that are looked at at once',
-    },
+    acceptNewHostKeysOption,
+    ignoreCheckOption,
+    lookConnectionsOption,
     kubeconfigOption,
     // Nothing is asked; scripts written for commands that ask give it all the same.
     { type: 'flag', name: 'yes', short: 'y', aliases: ['confirm'], hidden: true, summary: 'has no effect' },

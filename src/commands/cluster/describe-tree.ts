@@ -1,5 +1,5 @@
 // A cluster as a tree of what it is made of, each with what its controller says about it: pure.
-import { commandSteps, conditionsOf, workOf } from '../../controllers/bkeoperation/causes.ts';
+import { commandSteps, conditionsOf, wellWhenFalse, workOf } from '../../controllers/bkeoperation/causes.ts';
 import type { NodeView, World } from '../../controllers/bkeoperation/world.ts';
 import { readCommandID } from '../../controllers/host-command/command-id.ts';
 import type { KubeObject } from '../../kube/client.ts';
@@ -37,16 +37,7 @@ export function describeTree(world: World, { all }: { readonly all: boolean }): 
 
 /** Conditions that sum up an object, the first that it has. */
 const sums = ['Available', 'Ready'];
-/** They are well when they are false. */
-const negative: ReadonlySet<string> = new Set([
-  'Paused',
-  'Deleting',
-  'RollingOut',
-  'ScalingUp',
-  'ScalingDown',
-  'Remediating',
-  'Updating',
-]);
+const negative: ReadonlySet<string> = new Set(wellWhenFalse);
 
 /** By kind: what sums up parts that the tree shows themselves. */
 const mirrors: Readonly<Record<string, readonly string[]>> = {

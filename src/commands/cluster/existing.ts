@@ -1,4 +1,5 @@
 // What the management cluster has already of a cluster that is to be made: whether it may be made now, and what is left to do.
+import { operationKind } from '../../controllers/cluster-objects.ts';
 import { coreVersion, hostLabels, hostVersion, infrastructureVersion } from '../../cluster/render/names.ts';
 import type { ClusterConfig } from '../../config/cluster/config.ts';
 import type { KubeClient, KubeObject } from '../../kube/client.ts';
@@ -6,7 +7,6 @@ import { fieldAt, listAt, numberAt, textAt } from '../../kube/fields.ts';
 import { conditionOf } from '../../kube/conditions.ts';
 import { BkeError } from '../../lib/errors.ts';
 import { isOver, operationsOf } from '../../controllers/bkeoperation/operations.ts';
-import { operationKind } from '../operation/follow.ts';
 
 export interface Existing {
   readonly cluster: KubeObject | undefined;

@@ -1,6 +1,6 @@
 // bke host check: whether the hosts of a cluster.yaml can carry it, without changing one of them.
-import { checkNames } from '../../lib/check-names.ts';
 import type { Command } from '../context.ts';
+import { acceptNewHostKeysOption, ignoreCheckOption, lookConnectionsOption } from './host-options.ts';
 
 export const hostCheck: Command = {
   path: ['host', 'check'],
@@ -20,26 +20,9 @@ export const hostCheck: Command = {
   ],
   options: [
     { type: 'path', name: 'file', short: 'f', placeholder: 'FILE', required: true, summary: 'cluster.yaml' },
-    {
-      type: 'text',
-      name: 'ignore-check',
-      placeholder: 'NAME',
-      choices: checkNames,
-      repeatable: true,
-      summary: 'leave a check out, besides those in spec.settings.ignoreChecks',
-    },
-    {
-      type: 'flag',
-      name: 'accept-new-host-keys',
-      summary: 'trust hosts that nothing is known about, and note their keys in ~/.ssh/known_hosts',
-    },
-    {
-      type: 'integer',
-      name: 'connections',
-      placeholder: 'N',
-      default: 50,
-      summary: 'hosts that are looked at at once',
-    },
+    ignoreCheckOption,
+    acceptNewHostKeysOption,
+    lookConnectionsOption,
   ],
   output: ['table', 'wide', 'json', 'yaml', 'name'],
   list: true,

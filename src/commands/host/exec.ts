@@ -1,5 +1,6 @@
 // bke host exec: runs a program on hosts of a cluster.yaml, over SSH.
 import type { Command } from '../context.ts';
+import { acceptNewHostKeysOption } from './host-options.ts';
 
 export const hostExec: Command = {
   path: ['host', 'exec'],
@@ -31,11 +32,7 @@ export const hostExec: Command = {
       summary: 'for each host; then the program is ended (default: 1m)',
     },
     { type: 'integer', name: 'connections', placeholder: 'N', default: 50, summary: 'hosts at once' },
-    {
-      type: 'flag',
-      name: 'accept-new-host-keys',
-      summary: 'trust hosts that nothing is known about, and note their keys in ~/.ssh/known_hosts',
-    },
+    acceptNewHostKeysOption,
   ],
   output: ['table', 'json', 'yaml'],
   run: async (context, input) => {

@@ -1,4 +1,5 @@
 // The work of `bke operation cancel`.
+import { operationKind } from '../../controllers/cluster-objects.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import { textAt } from '../../kube/fields.ts';
 import type { CommandInput, CommandResult } from '../../lib/command.ts';
@@ -7,7 +8,7 @@ import { readInput } from '../../lib/input.ts';
 import { isOver } from '../../controllers/bkeoperation/operations.ts';
 import type { CommandContext } from '../context.ts';
 import { withManagement } from '../management.ts';
-import { follow, operationKind } from './follow.ts';
+import { follow } from './follow.ts';
 import { findOperation } from './find.ts';
 
 interface Named {

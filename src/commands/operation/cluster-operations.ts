@@ -1,11 +1,11 @@
 // Operations of clusters beside those of this machine: in the same list, and shown by the same words.
+import { operationKind } from '../../controllers/cluster-objects.ts';
 import type { KubeClient, KubeObject } from '../../kube/client.ts';
 import { listAt, textAt } from '../../kube/fields.ts';
 import { formatDuration } from '../../lib/duration.ts';
 import { toError } from '../../lib/thrown.ts';
 import type { CommandContext } from '../context.ts';
 import { findKubeconfig, withManagement } from '../management.ts';
-import { operationKind } from './follow.ts';
 import type { OperationSummary } from './journals.ts';
 
 /** Of the management cluster, where there is one; one that does not answer is told of. Oldest first. */

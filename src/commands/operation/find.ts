@@ -1,9 +1,9 @@
 // Finds operations of clusters by their id, in whatever namespace they are.
+import { operationKind } from '../../controllers/cluster-objects.ts';
 import type { KubeClient, KubeObject } from '../../kube/client.ts';
 import { BkeError } from '../../lib/errors.ts';
 import { nearest } from '../../lib/suggest.ts';
 import type { CommandContext } from '../context.ts';
-import { operationKind } from './follow.ts';
 import { isJournal } from './journals.ts';
 
 /** @throws BkeError BKE_USAGE where there is none, also where it was one of this machine */

@@ -1,16 +1,14 @@
 // Watches an operation of a cluster to its end, and shows its events as those of any operation. Who stops watching stops nothing.
+import { operationKind } from '../../controllers/cluster-objects.ts';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { OperationEvent } from '../../api/events.ts';
-import type { KubeClient, KubeObject, ResourceKind } from '../../kube/client.ts';
-import { hostVersion } from '../../cluster/render/names.ts';
+import type { KubeClient, KubeObject } from '../../kube/client.ts';
 import { type InformerState, startInformer } from '../../kube/informer.ts';
 import { BkeError } from '../../lib/errors.ts';
 import { formatDuration } from '../../lib/duration.ts';
 import type { CommandContext } from '../context.ts';
 import { throwUnlessDone } from './outcome.ts';
 import { ringEvents } from './ring-events.ts';
-
-export const operationKind: ResourceKind = { apiVersion: hostVersion, kind: 'BKEOperation' };
 
 export interface Followed {
   readonly namespace: string;

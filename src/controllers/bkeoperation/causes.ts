@@ -20,20 +20,25 @@ export function holds(object: KubeObject | undefined, type: string): boolean {
   return conditionsOf(object).some((condition) => condition.type === type && condition.status === 'True');
 }
 
-/** They are false when all is well, or sum up others. */
-const quiet: ReadonlySet<string> = new Set([
-  'Ready',
-  'Available',
+/** They are false when all is well. */
+export const wellWhenFalse = [
   'Paused',
   'Deleting',
   'RollingOut',
   'ScalingUp',
   'ScalingDown',
   'Remediating',
+  'Updating',
+] as const;
+
+/** They are false when all is well, or sum up others. */
+const quiet: ReadonlySet<string> = new Set([
+  ...wellWhenFalse,
+  'Ready',
+  'Available',
   'UpToDate',
   'HealthCheckSucceeded',
   'OwnerRemediated',
-  'Updating',
   'TopologyReconciled',
 ]);
 

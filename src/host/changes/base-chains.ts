@@ -1,44 +1,27 @@
 // The change kind `base-chains`: where iptables hangs its rules into the kernel. It makes such chains with the first rule of anybody and never takes
 // them away (iptables-nft(8)); recorded is which were there, so that those that came with Kubernetes' rules can go and the user's own stay.
-import { z } from 'zod';
 import type { Host } from '../host.ts';
-import { parseAnswer, programOutput } from '../state/program.ts';
+import { type BaseChain, idleChains, readBaseChains, readNftTables } from '../state/nftables.ts';
+import { programOutput } from '../state/program.ts';
 import type { BaseChainsChange, ChangeKind, ChangeRecord, Observation, UndoOutcome } from './change.ts';
 
 /** `family table`, or `family table chain`, e.g. `ip filter FORWARD`. */
 type Name = string;
 
-const answer = z.object({ nftables: z.array(z.record(z.string(), z.unknown())) });
-const tableEntry = z.object({ table: z.object({ family: z.string(), name: z.string() }) });
-const baseChain = z.object({
-  chain: z.object({
-    family: z.string(),
-    table: z.string(),
-    name: z.string(),
-    hook: z.string(),
-    policy: z.string().optional(),
-  }),
-});
-type BaseChain = z.infer<typeof baseChain>['chain'];
-
 const families: readonly string[] = ['ip', 'ip6'];
 const tables = /^(filter|nat|mangle|raw|security)$/;
 const builtIn = /^(INPUT|FORWARD|OUTPUT|PREROUTING|POSTROUTING)$/;
 
-/** Nothing where the host has no nft: then its iptables does not work by it. */
-async function ask(host: Host, ...words: string[]): Promise<readonly Readonly<Record<string, unknown>>[]> {
-  return parseAnswer(await programOutput(host, ['nft', '-j', 'list', ...words]), answer, { nftables: [] }).nftables;
-}
-
-async function readTables(host: Host): Promise<Name[]> {
-  const found = (await ask(host, 'tables')).flatMap((entry) => tableEntry.safeParse(entry).data?.table ?? []);
+async function ofTables(host: Host): Promise<Name[]> {
+  const found = await readNftTables(host);
   return found
     .filter(({ family, name }) => families.includes(family) && tables.test(name))
     .map(({ family, name }) => `${family} ${name}`);
 }
 
-async function readChains(host: Host): Promise<BaseChain[]> {
-  const found = (await ask(host, 'chains')).flatMap((entry) => baseChain.safeParse(entry).data?.chain ?? []);
+/** Nothing where the host has no nft: then its iptables does not work by it. */
+async function builtInChains(host: Host): Promise<BaseChain[]> {
+  const found = await readBaseChains(host);
   return found.filter(
     ({ family, table, name }) => families.includes(family) && tables.test(table) && builtIn.test(name),
   );
@@ -55,18 +38,18 @@ async function observe(
   previous?: ChangeRecord<BaseChainsChange, readonly Name[]>,
 ): Promise<Observation<readonly Name[]>> {
   if (previous !== undefined) return { satisfied: true, before: previous.first, action: 'none' };
-  const before = [...(await readTables(host)), ...(await readChains(host)).map(nameOf)];
+  const before = [...(await ofTables(host)), ...(await builtInChains(host)).map(nameOf)];
   return { satisfied: true, before, action: 'none' };
 }
 
 /** The kernel refuses to delete a chain that has a rule: that one is somebody's by now, and so is one that drops. */
 async function undo(host: Host, { first }: ChangeRecord<BaseChainsChange, readonly Name[]>): Promise<UndoOutcome> {
   let removed = 0;
-  for (const chain of await readChains(host)) {
+  for (const chain of await builtInChains(host)) {
     if (first.includes(nameOf(chain)) || chain.policy !== 'accept') continue;
     if (await remove(host, 'chain', nameOf(chain))) removed += 1;
   }
-  for (const table of await readTables(host)) {
+  for (const table of await ofTables(host)) {
     if (first.includes(table) || !(await isBare(host, table))) continue;
     if (await remove(host, 'table', table)) removed += 1;
   }
@@ -79,8 +62,8 @@ async function remove(host: Host, what: 'chain' | 'table', name: Name): Promise<
 
 /** No chain, set or map of anybody is in it. */
 async function isBare(host: Host, table: Name): Promise<boolean> {
-  const entries = await ask(host, 'table', ...table.split(' '));
-  return entries.length > 0 && entries.every((entry) => 'metainfo' in entry || 'table' in entry);
+  const json = await programOutput(host, ['nft', '-j', 'list', 'table', ...table.split(' ')]);
+  return json !== undefined && idleChains(json)?.length === 0;
 }
 
 export const baseChainsKind: ChangeKind<BaseChainsChange, readonly Name[]> = {

@@ -49,6 +49,11 @@ function valueOf(host: Host, name: string): Promise<Value> {
   return readValue(host, pathOf(name));
 }
 
+/** What the kernel has now; undefined: it has no such value. */
+export async function readKernelValue(host: Host, name: string): Promise<string | undefined> {
+  return (await valueOf(host, name))?.trim();
+}
+
 async function readFollowers(host: Host, name: string): Promise<Values | undefined> {
   const following = followers[name];
   if (following === undefined) return undefined;

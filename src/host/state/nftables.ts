@@ -35,7 +35,18 @@ export async function readNftTables(host: Host): Promise<NftTable[]> {
 }
 
 /** A base chain as nft lists it: one with a hook. */
-const baseChain = z.object({ chain: z.object({ name: z.string(), hook: z.string(), policy: z.string().optional() }) });
+const hooked = z.object({ name: z.string(), hook: z.string(), policy: z.string().optional() });
+const baseChain = z.object({ chain: hooked });
+const placedChain = z.object({ chain: hooked.extend({ family: z.string(), table: z.string() }) });
+export type BaseChain = z.infer<typeof placedChain>['chain'];
+
+/** Of all tables. Nothing where the host has no nft. */
+export async function readBaseChains(host: Host): Promise<BaseChain[]> {
+  const json = await programOutput(host, ['nft', '-j', 'list', 'chains']);
+  return parseAnswer(json, ruleset, { nftables: [] }).nftables.flatMap(
+    (entry) => placedChain.safeParse(entry).data?.chain ?? [],
+  );
+}
 
 /**
  * Parses `nft -j list table FAMILY NAME`: the chains of a table that does nothing at all (only accepting hooks, no rules,

@@ -1,6 +1,6 @@
 // containerd with runc, crictl and the CNI plugins on one host, pulling every image from one registry of the site only.
 import { readAsset } from '../../lib/assets.ts';
-import { startAnew } from '../../host/systemd.ts';
+import { lastLog, startAnew } from '../../host/systemd.ts';
 import { fillTemplate } from '../../lib/template.ts';
 import { lastLine } from '../../lib/text.ts';
 import type { TomlTable } from '../../lib/toml.ts';
@@ -149,9 +149,8 @@ async function waitForRuntime(scope: TaskScope, program: string): Promise<void> 
 
 /** In containerd's own words, from its last start. */
 async function whyPluginFailed({ host }: TaskScope): Promise<string> {
-  const options = ['--no-pager', '--output=cat', '--lines=500', `--unit=${unitName}`];
-  const { stdout } = await host.run(['journalctl', ...options], { timeoutMs: 20_000 });
-  const line = stdout.split('\n').findLast((text) => /failed to load plugin.*grpc\.v1\.cri/.test(text));
+  const lines = await lastLog(host, unitName, { lines: 500, timeoutMs: 20_000 });
+  const line = lines.findLast((text) => /failed to load plugin.*grpc\.v1\.cri/.test(text));
   const why = /error="((?:[^"\\]|\\.)*)"/.exec(line ?? '')?.[1] ?? 'see its log';
   const mend = why.includes('too many open files')
     ? '; sysctl fs.inotify.max_user_instances is too small for what runs here'

@@ -1,4 +1,5 @@
 // What Kubernetes needs of a host's kernel, hosts file and clock, before any of its programs.
+import { readKernelValue } from '../../host/changes/sysctl.ts';
 import type { Task, TaskScope } from '../task.ts';
 import { setTimeServers } from './time-servers.ts';
 
@@ -47,7 +48,7 @@ async function loadModules(scope: TaskScope): Promise<void> {
 const watchers = { name: 'fs.inotify.max_user_instances', least: 8192 };
 
 async function kernelValuesOf({ host }: TaskScope): Promise<Readonly<Record<string, string>>> {
-  const now = (await host.files.read(`/proc/sys/${watchers.name.replaceAll('.', '/')}`))?.toString().trim();
+  const now = await readKernelValue(host, watchers.name);
   if (now === undefined) return kernelValues;
   return { ...kernelValues, [watchers.name]: String(Math.max(Number(now), watchers.least)) };
 }

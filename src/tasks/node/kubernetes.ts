@@ -1,4 +1,5 @@
 // kubeadm, kubelet and kubectl on one host, with everything the kubelet needs before kubeadm makes the host a node.
+import { readKernelValue } from '../../host/changes/sysctl.ts';
 import type { JsonObject, NodeSettings } from '../../config/node-settings.ts';
 import { isUp, readUnit } from '../../host/systemd.ts';
 import { readAsset } from '../../lib/assets.ts';
@@ -84,18 +85,14 @@ async function installNodePrograms(scope: TaskScope, { kubeadm, kubelet, kubectl
 /** Those that this kernel has; what it lacks, kubelet and kube-proxy do without. */
 export async function setKernelValues(scope: TaskScope, settings: KubernetesParameters['settings']): Promise<void> {
   const cpus = (await scope.host.files.list('/sys/devices/system/cpu')).filter((name) => /^cpu\d+$/.test(name)).length;
-  const buckets = Number((await readValue(scope, 'net.netfilter.nf_conntrack_buckets')) ?? 0);
+  const buckets = Number((await readKernelValue(scope.host, 'net.netfilter.nf_conntrack_buckets')) ?? 0);
   const values: KernelValues = {
     ...kubeletKernelValues(settings.kubelet),
     ...kubeProxyKernelValues(settings.kubeProxy, { cpus, buckets }),
   };
   for (const [name, value] of Object.entries(values)) {
-    if ((await readValue(scope, name)) !== undefined) await scope.apply({ kind: 'sysctl', name, value });
+    if ((await readKernelValue(scope.host, name)) !== undefined) await scope.apply({ kind: 'sysctl', name, value });
   }
-}
-
-async function readValue(scope: TaskScope, name: string): Promise<string | undefined> {
-  return (await scope.host.files.read(`/proc/sys/${name.replaceAll('.', '/')}`))?.toString().trim();
 }
 
 /** Before kubeadm: the kubelet does not start with an empty or missing directory. Returns what a restart of the kubelet depends on. */

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { Host } from '../../host/host.ts';
 import { removeDrafts } from '../../host/changes/file-state.ts';
+import { readKernelValue } from '../../host/changes/sysctl.ts';
 import { defaultStateDir } from '../../host/ledger/ledger.ts';
 import type { KnownPath } from '../../host/state/known-paths.ts';
 import { listedShort } from '../../lib/text.ts';
@@ -68,18 +69,17 @@ async function isStillSet(
   host: Host,
   { name, value, bootID }: Extract<Trace, { readonly type: 'kernel-value' }>,
 ): Promise<boolean> {
-  return bootID === (await readBootID(host)) && value === (await readKernelValue(host, name));
+  return bootID === (await readBootID(host)) && value === (await kernelValueOrNone(host, name));
 }
 
 /** Of the kernel: another one after a reboot. */
 export function readBootID(host: Host): Promise<string> {
-  return readKernelValue(host, 'kernel.random.boot_id');
+  return kernelValueOrNone(host, 'kernel.random.boot_id');
 }
 
-/** '' where there is none. */
-export async function readKernelValue(host: Host, name: string): Promise<string> {
-  const content = await host.files.read(`/proc/sys/${name.replaceAll('.', '/')}`).catch(() => undefined);
-  return (content?.toString('utf8') ?? '').trim();
+/** '' where there is none, or it cannot be read. */
+export async function kernelValueOrNone(host: Host, name: string): Promise<string> {
+  return (await readKernelValue(host, name).catch(() => undefined)) ?? '';
 }
 
 /** Files that bke may have put into a folder of others. */

@@ -11,7 +11,7 @@ import { kubeletFiles } from '../node/kubelet-config.ts';
 import { programsDir } from '../node/programs.ts';
 import { reservedPortsFile } from '../services/reserved-ports.ts';
 import { broughtPrograms, formerPrograms } from './former-program.ts';
-import { readBootID, readKernelValue, readLeftRecord } from './left-record.ts';
+import { kernelValueOrNone, readBootID, readLeftRecord } from './left-record.ts';
 import { isMarked, markablePaths, namedPaths, ownFolders, runtimeUnit, wantedLink } from './own-paths.ts';
 import type { Left, ResetFlags } from './reset-plan.ts';
 import { runtimePaths, unprovenPlugins } from './unrecorded-runtime.ts';
@@ -111,7 +111,7 @@ async function unprovenValues(host: Host, resources: readonly LedgerResource[], 
   const bootID = await readBootID(host);
   const found: Left[] = [];
   for (const [name, value] of await setValues(host, proofs)) {
-    const live = await readKernelValue(host, name);
+    const live = await kernelValueOrNone(host, name);
     if (recorded.has(name) || live !== value || isKernelDefault(name, live)) continue;
     const why = `bke set it to ${live}, and the record of what it was before is lost; it is gone with the next boot`;
     const trace = { type: 'kernel-value', name, value: live, bootID } as const;

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { findOperation } from '../../../src/commands/operation/find.ts';
-import { operationKind } from '../../../src/commands/operation/follow.ts';
+import { operationKind } from '../../../src/controllers/cluster-objects.ts';
 import { FakeCluster } from '../../fakes/kube-client.ts';
 
 const cluster = new FakeCluster();
