@@ -5,19 +5,17 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { bkeOperationController } from '../../../src/controllers/bkeoperation/controller.ts';
 import { kinds } from '../../../src/controllers/bkeoperation/world.ts';
-import { createManager } from '../../../src/controllers/manager.ts';
-import { createMetrics } from '../../../src/controllers/metrics.ts';
 import type { KubeObject } from '../../../src/kube/client.ts';
 import { fieldAt, listAt, textAt } from '../../../src/kube/fields.ts';
 import { checkNames } from '../../../src/lib/check-names.ts';
 import { releaseObject } from '../../../src/tasks/cluster-api/release-object.ts';
 import { type CliOptions, runCli } from '../../fakes/cli.ts';
 import { catalogue } from '../../fakes/fleet.ts';
-import { silentLog } from '../../fakes/log.ts';
 import { until } from '../controllers/controller-process.ts';
 import { installOwn } from '../controllers/management.ts';
 import { startApiServer, type TestApiServer } from '../kube/api-server.ts';
 import { TestSshd } from '../ssh/sshd.ts';
+import { testManager } from '../controllers/test-manager.ts';
 
 const namespace = 'bke';
 const stop = new AbortController();
@@ -37,15 +35,8 @@ beforeAll(async () => {
   server = await startApiServer();
   await installOwn(server.client);
   await server.client.create(releaseObject(catalogue));
-  const metrics = createMetrics();
-  const context = { events: { record: async () => undefined }, metrics, now: () => new Date(), namespace: undefined };
-  const manager = createManager({
-    client: server.client,
-    controllers: [bkeOperationController(server.client, context)],
-    lease: { namespace: 'bke-system', name: 'bke-controller-manager', identity: 'test' },
-    metrics,
-    log: silentLog,
-  });
+  const events = { record: async () => undefined };
+  const manager = testManager(server.client, (context) => [bkeOperationController(server.client, context)], { events });
   running = manager.run(stop.signal);
 });
 afterAll(async () => {

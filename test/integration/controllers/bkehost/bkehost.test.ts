@@ -7,20 +7,18 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Site, siteObject } from '../../../../src/cluster/site.ts';
 import { bkeHostController } from '../../../../src/controllers/bkehost/controller.ts';
 import type { Connect } from '../../../../src/controllers/bkehost/enrol.ts';
-import { createEventRecorder } from '../../../../src/controllers/event-recorder.ts';
-import { createManager } from '../../../../src/controllers/manager.ts';
 import { createMetrics } from '../../../../src/controllers/metrics.ts';
 import { connect } from '../../../../src/host/ssh/connect.ts';
 import type { KubeClient, KubeObject } from '../../../../src/kube/client.ts';
 import { conditionOf, conditionWords } from '../../../../src/kube/conditions.ts';
 import { fieldAt } from '../../../../src/kube/fields.ts';
 import { checkNames } from '../../../../src/lib/check-names.ts';
-import { silentLog } from '../../../fakes/log.ts';
 import { type TestApiServer, startApiServer } from '../../kube/api-server.ts';
 import { TestSshd } from '../../ssh/sshd.ts';
 import { until } from '../controller-process.ts';
 import { installOwn } from '../management.ts';
 import { beat, clientOfAgent, FakeBke } from './fake-bke.ts';
+import { testManager } from '../test-manager.ts';
 
 const namespace = 'bke';
 const group = 'bke.io/v1alpha1';
@@ -88,16 +86,9 @@ beforeAll(async () => {
     },
   });
   own = await server.clientOf('bke-system', 'bke-controller-manager');
-  const now = (): Date => new Date();
-  const events = createEventRecorder({ client: own, namespace: 'bke-system', instance: 'test', now, log: silentLog });
   const options = { connect: guarded, version: '0.1.0', own: bke.binary(), firstPauseMs: 200 };
-  const manager = createManager({
-    client: own,
-    controllers: [bkeHostController(own, { events, metrics, now, namespace: undefined }, options)],
-    lease: { namespace: 'bke-system', name: 'bke-controller-manager', identity: 'test' },
-    metrics,
-    log: silentLog,
-  });
+  const client = own;
+  const manager = testManager(client, (context) => [bkeHostController(client, context, options)], { metrics });
   running = manager.run(stop.signal);
 });
 

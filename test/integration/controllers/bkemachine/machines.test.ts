@@ -4,18 +4,16 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { siteObject } from '../../../../src/cluster/site.ts';
 import { bkeClusterController } from '../../../../src/controllers/bkecluster/controller.ts';
 import { bkeMachineController } from '../../../../src/controllers/bkemachine/controller.ts';
-import { createEventRecorder } from '../../../../src/controllers/event-recorder.ts';
-import { createManager, type Manager } from '../../../../src/controllers/manager.ts';
-import { createMetrics } from '../../../../src/controllers/metrics.ts';
+import type { Manager } from '../../../../src/controllers/manager.ts';
 import type { KubeClient, KubeObject, ObjectKey } from '../../../../src/kube/client.ts';
 import { conditionOf } from '../../../../src/kube/conditions.ts';
 import { fieldAt, listAt, textAt } from '../../../../src/kube/fields.ts';
 import { releaseObject } from '../../../../src/tasks/cluster-api/release-object.ts';
 import { catalogue, clusterObject, machineObjects, site, version } from '../../../fakes/fleet.ts';
-import { silentLog } from '../../../fakes/log.ts';
 import { type TestApiServer, startApiServer } from '../../kube/api-server.ts';
 import { until } from '../controller-process.ts';
 import { installBke, installClusterApi } from '../management.ts';
+import { testManager } from '../test-manager.ts';
 
 const namespace = 'bke';
 const infrastructure = 'infrastructure.cluster.x-k8s.io/v1alpha1';
@@ -35,17 +33,11 @@ beforeAll(async () => {
   await createHost('cp1', '10.0.0.11', 'control-plane');
   await createHost('w1', '10.0.0.21', 'worker');
   own = await server.clientOf('bke-system', 'bke-controller-manager');
-  const now = (): Date => new Date();
-  const metrics = createMetrics();
-  const events = createEventRecorder({ client: own, namespace: 'bke-system', instance: 'test', now, log: silentLog });
-  const context = { events, metrics, now, namespace: undefined };
-  manager = createManager({
-    client: own,
-    controllers: [bkeMachineController(own, context), bkeClusterController(own, context)],
-    lease: { namespace: 'bke-system', name: 'bke-controller-manager', identity: 'test' },
-    metrics,
-    log: silentLog,
-  });
+  const client = own;
+  manager = testManager(client, (context) => [
+    bkeMachineController(client, context),
+    bkeClusterController(client, context),
+  ]);
   running = manager.run(stop.signal);
 });
 

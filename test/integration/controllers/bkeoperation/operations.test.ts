@@ -5,16 +5,13 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { bkeOperationController } from '../../../../src/controllers/bkeoperation/controller.ts';
 import { kinds } from '../../../../src/controllers/bkeoperation/world.ts';
-import { createEventRecorder } from '../../../../src/controllers/event-recorder.ts';
-import { createManager } from '../../../../src/controllers/manager.ts';
-import { createMetrics } from '../../../../src/controllers/metrics.ts';
 import type { KubeClient, KubeObject, ObjectKey } from '../../../../src/kube/client.ts';
 import { fieldAt, textAt } from '../../../../src/kube/fields.ts';
 import { runCli } from '../../../fakes/cli.ts';
-import { silentLog } from '../../../fakes/log.ts';
 import { startApiServer, type TestApiServer } from '../../kube/api-server.ts';
 import { until } from '../controller-process.ts';
 import { installOwn } from '../management.ts';
+import { testManager } from '../test-manager.ts';
 
 const namespace = 'bke';
 const cluster = { ...kinds.cluster, namespace, name: 'prod' };
@@ -29,16 +26,8 @@ beforeAll(async () => {
   server = await startApiServer();
   await installOwn(server.client);
   own = await server.clientOf('bke-system', 'bke-controller-manager');
-  const now = (): Date => new Date();
-  const metrics = createMetrics();
-  const events = createEventRecorder({ client: own, namespace: 'bke-system', instance: 'test', now, log: silentLog });
-  const manager = createManager({
-    client: own,
-    controllers: [bkeOperationController(own, { events, metrics, now, namespace: undefined })],
-    lease: { namespace: 'bke-system', name: 'bke-controller-manager', identity: 'test' },
-    metrics,
-    log: silentLog,
-  });
+  const client = own;
+  const manager = testManager(client, (context) => [bkeOperationController(client, context)]);
   running = manager.run(stop.signal);
 });
 afterAll(async () => {
