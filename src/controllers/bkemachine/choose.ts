@@ -1,5 +1,6 @@
 // Which host a machine gets: the same answer for the same hosts, and where there is none, why not. Pure.
 import type { BKEHostSpec } from '../../api/kinds/bke-host.ts';
+import { hostLabels } from '../../cluster/render/names.ts';
 import type { KubeObject } from '../../kube/client.ts';
 import { conditionOf, conditionWords } from '../../kube/conditions.ts';
 import { fieldAt, textAt } from '../../kube/fields.ts';
@@ -33,7 +34,7 @@ export function chooseHost(
   const fitting = fittingHosts(hosts, wanted);
   return {
     host: undefined,
-    why: fitting.map((host) => `${host.metadata.name}: ${whyNot(host, taken) ?? 'free'}`).sort(),
+    why: fitting.map((host) => `${host.metadata.name}: ${whyNot(host, wanted, taken) ?? 'free'}`).sort(),
   };
 }
 
@@ -43,7 +44,7 @@ export function chooseHosts(
   wanted: Wanted,
   taken: ReadonlySet<string> = new Set(),
 ): KubeObject[] {
-  const free = fittingHosts(hosts, wanted).filter((host) => whyNot(host, taken) === undefined);
+  const free = fittingHosts(hosts, wanted).filter((host) => whyNot(host, wanted, taken) === undefined);
   return free.toSorted((a, b) => rank(a, wanted) - rank(b, wanted) || (a.metadata.name < b.metadata.name ? -1 : 1));
 }
 
@@ -78,7 +79,9 @@ function specOf(host: KubeObject): Partial<BKEHostSpec> {
 }
 
 /** undefined: it may be claimed. */
-function whyNot(host: KubeObject, taken: ReadonlySet<string>): string | undefined {
+function whyNot(host: KubeObject, { cluster }: Wanted, taken: ReadonlySet<string>): string | undefined {
+  const owner = host.metadata.labels?.[hostLabels.cluster] ?? cluster;
+  if (owner !== cluster) return `its label ${hostLabels.cluster} keeps it for the cluster ${owner}`;
   const { consumerRef } = specOf(host);
   if (consumerRef !== undefined) return `${consumerRef.namespace}/${consumerRef.name} has it`;
   if (taken.has(host.metadata.name)) return 'another machine has just taken it';

@@ -3,11 +3,12 @@ import { agentObjects } from '../../api/agent-config.ts';
 import type { KubeClient, ObjectKey } from '../../kube/client.ts';
 import { fieldAt, textAt } from '../../kube/fields.ts';
 import { digestOf } from '../../lib/digest.ts';
-import type { HostName } from '../bkehost/host.ts';
+import { agentLabel, type HostName } from '../bkehost/host.ts';
 import { inboxKey } from '../host-command/bootstrap.ts';
 import { fieldManager } from './claim.ts';
 
 type SecretClient = Pick<KubeClient, 'get' | 'patch'>;
+type FillClient = Pick<KubeClient, 'get' | 'apply'>;
 
 export type BootstrapData =
   | { readonly state: 'absent' }
@@ -24,11 +25,13 @@ export async function readBootstrapData(client: SecretClient, namespace: string,
   return { state: 'there', base64, digest: digestOf(Buffer.from(base64, 'base64')) };
 }
 
-/** @throws BkeError as KubeClient does, also where the host has no inbox: the controller of hosts makes it */
-export async function fillInbox(client: SecretClient, host: HostName, base64: string): Promise<void> {
-  const secret = await client.get(inboxOf(host));
-  if (textAt(secret, 'data', inboxKey) === base64) return;
-  await client.patch(inboxOf(host), { data: { [inboxKey]: base64 } }, { type: 'merge', fieldManager });
+/** Made anew where somebody deleted it: the controller of hosts makes it only when it enrols a host. @throws BkeError as KubeClient does */
+export async function fillInbox(client: FillClient, host: HostName, base64: string): Promise<void> {
+  const key = inboxOf(host);
+  if (textAt(await client.get(key), 'data', inboxKey) === base64) return;
+  const { apiVersion, kind, name } = key;
+  const metadata = { namespace: host.namespace, name, labels: { [agentLabel]: host.name } };
+  await client.apply({ apiVersion, kind, metadata, data: { [inboxKey]: base64 } }, { fieldManager, force: true });
 }
 
 export async function emptyInbox(client: SecretClient, host: HostName): Promise<void> {

@@ -15,7 +15,7 @@ import { type Parts, progressVerdict } from './conditions.ts';
 import { fillInbox, readBootstrapData } from './inbox.ts';
 
 export interface Provisioning {
-  readonly client: Pick<KubeClient, 'get' | 'patch'>;
+  readonly client: Pick<KubeClient, 'get' | 'apply' | 'patch'>;
   readonly host: HostView;
   readonly claimID: string;
   readonly providerID: string;
@@ -105,6 +105,8 @@ export function orderOrVerdict(site: SiteView, input: Input): Order | Verdict {
   }
 }
 
+const inboxPollMs = 10_000;
+
 async function bootstrap(given: Provisioning, prepared: string): Promise<Provisioned> {
   const { client, host, machine, claimID, providerID, bkeCluster } = given;
   const Prepared = yes('Prepared', host.name);
@@ -123,9 +125,12 @@ async function bootstrap(given: Provisioning, prepared: string): Promise<Provisi
   }
   const controlPlane = isControlPlane(machine);
   const order = bootstrapOrder({ host, claimID, providerID, digest: data.digest, bkeCluster, controlPlane });
-  await fillInbox(client, host, data.base64);
+  // What the agent has confirmed needs its keys no more.
+  const isDone = progressOf(await client.get(commandKeyOf(host)), order).state === 'done';
+  if (!isDone) await fillInbox(client, host, data.base64);
   const { progress, waitMs } = await fulfil(given.giving, order);
   const verdict = progressVerdict(progress, host.name, words.bootstrap);
-  if (progress.state !== 'done') return not(verdict, waitMs);
+  // Secrets are not watched: one that vanishes is put back while the agent still waits for it.
+  if (progress.state !== 'done') return not(verdict, waitMs ?? inboxPollMs);
   return { parts: { Prepared, Bootstrapped: verdict }, prepared, bootstrapped: true };
 }

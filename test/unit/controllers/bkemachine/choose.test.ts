@@ -54,6 +54,20 @@ describe('a host is chosen', () => {
     expect(names(chooseHosts([other, host('b'), host('c')], wanted, new Set(['b'])))).toEqual(['c']);
   });
 
+  it('never where its label keeps it for another cluster, whoever names it and whatever labels are wanted', () => {
+    const other = host('a', { labels: { 'bke.io/cluster': 'other', rack: '1' } });
+    const own = host('b', { labels: { 'bke.io/cluster': 'prod' } });
+    expect(names(chooseHosts([other, own, host('c')], wanted))).toEqual(['b', 'c']);
+    const why = ['a: its label bke.io/cluster keeps it for the cluster other'];
+    for (const way of [
+      { hostRef: 'a' },
+      { matchLabels: { rack: '1' } },
+      { matchLabels: { 'bke.io/cluster': 'other' } },
+    ]) {
+      expect(chooseHost([other, own], { ...wanted, ...way })).toEqual({ host: undefined, why });
+    }
+  });
+
   it('at the endpoint, where a control plane has no load balancer; anywhere where that is a name', () => {
     const spec = { roles: ['control-plane'] };
     const hosts = [host('a', { spec }), host('b', { spec: { ...spec, nodeIP: '10.1.0.9' } })];

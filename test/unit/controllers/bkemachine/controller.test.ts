@@ -75,9 +75,9 @@ beforeEach(() => {
   controller.watch(fakeInformers(cluster), () => undefined);
 });
 
-async function reconcile(): Promise<void> {
+async function reconcile(): Promise<number | undefined> {
   const signal = new AbortController().signal;
-  await controller.reconcile('bke/m1', { log: silentLog, signal, leaseGeneration: 3 });
+  return (await controller.reconcile('bke/m1', { log: silentLog, signal, leaseGeneration: 3 })).requeueAfterMs;
 }
 
 const host = (): Promise<KubeObject | undefined> => cluster.get({ ...bke, kind: 'BKEHost', name: 'w1' });
@@ -195,6 +195,32 @@ describe('a machine that comes', () => {
     expect(fieldAt(step, 'parameters', 'metadata')).toMatchObject({ hostname: 'w1', address: '10.0.0.21' });
   });
 
+  it('has its inbox again where somebody deleted it: before the command, while the agent waits, and after that failed', async () => {
+    const data = { value: Buffer.from('#cloud-config\n').toString('base64') };
+    await cluster.delete(inboxKey);
+    await provision();
+    const made = await cluster.get(inboxKey);
+    expect(made?.metadata).toMatchObject({ namespace, name: 'inbox-w1', labels: { 'bke.io/host': 'w1' } });
+    expect(fieldAt(made, 'data')).toEqual(data);
+    await endCommand(cluster, 'w1', 'Running');
+    await cluster.delete(inboxKey);
+    expect(await reconcile()).toBe(10_020);
+    expect(fieldAt(await cluster.get(inboxKey), 'data')).toEqual(data);
+    await cluster.delete(inboxKey);
+    await endCommand(cluster, 'w1', 'Failed');
+    await reconcile();
+    expect(fieldAt(await cluster.get(inboxKey), 'data')).toEqual(data);
+  });
+
+  it('makes no inbox for a host that has become a node', async () => {
+    await provision();
+    await endCommand(cluster, 'w1', 'Done');
+    await cluster.delete(inboxKey);
+    await reconcile();
+    expect(await ready()).toBe('True Ready');
+    expect(await cluster.get(inboxKey)).toBeUndefined();
+  });
+
   it('is not prepared again once it is made a node, whatever settings say by then', async () => {
     await provision();
     const before = textAt(await command(), 'spec', 'commandID');
@@ -251,6 +277,19 @@ describe('a machine that comes', () => {
     expect(reason).toBe('ArtifactsMissing');
     expect(message).toContain('program kubelet v1.37.0');
     expect(version).toBe('v1.36.3');
+  });
+
+  it('never has a host that a label keeps for another cluster, and says so', async () => {
+    await cluster.patch(
+      { ...bke, kind: 'BKEHost', name: 'w1' },
+      { metadata: { labels: { 'bke.io/cluster': 'other' } } },
+    );
+    await reconcile();
+    expect(conditionOf(await machine(), 'HostClaimed')).toMatchObject({
+      reason: 'NoHostAvailable',
+      message: 'no host is free:\nw1: its label bke.io/cluster keeps it for the cluster other',
+    });
+    expect(fieldAt(await host(), 'spec', 'consumerRef')).toBeUndefined();
   });
 
   it('says of each host why it is not free', async () => {
