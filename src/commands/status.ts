@@ -5,6 +5,7 @@ import type { Column } from '../lib/command.ts';
 import type { Host } from '../host/host.ts';
 import type { ServicesStatus, ServiceStatus } from '../tasks/services/status.ts';
 import type { Command, CommandContext } from './context.ts';
+import type { Running } from './running.ts';
 
 const columnsAt = (now: Date): readonly Column[] => [
   { title: 'name', field: 'name' },
@@ -37,19 +38,24 @@ export const status: Command = {
   run: async (context) => {
     const { readStatus } = await import('../tasks/services/status.ts');
     const { clusterStatus } = await import('../tasks/bootstrap-cluster/status.ts');
-    const { clustersLine, siteClusters } = await import('./site-clusters.ts');
+    const { besideInit, readRunning, runningLine } = await import('./running.ts');
     const host = await context.openLocalHost();
     try {
+      const running = await readRunning(context, host);
+      if (running !== undefined) context.note(runningLine(running, context.now()));
       const found = await readStatus(host);
       const columns = columnsAt(context.now());
-      if (found === undefined) return { kind: 'list', items: [], columns, empty: await withoutServices(host) };
-      const items = [...found.services, ...(await clusterStatus(host, found.settings, { now: context.now() }))];
-      noteTroubles(context, found.content, items);
-      // null: no load came to its end.
-      const runs = items.some(({ name, state }) => name === 'kubernetes' && state === 'healthy');
-      const clusters = runs ? await siteClusters(context) : [];
-      if (clusters.length > 0) context.note(clustersLine(clusters));
-      const about = { bundle: found.content?.bundle ?? null, clusters };
+      if (found === undefined) {
+        const empty = running === undefined ? await withoutServices(host) : 'Nothing stands here yet.';
+        return { kind: 'list', items: [], about: { running: running ?? null }, columns, empty };
+      }
+      const items = [...found.services, ...(await clusterStatus(host, found.settings, { now: context.now() }))].map(
+        (item) => besideInit(running, item),
+      );
+      noteTroubles(context, { content: found.content, items, running });
+      const clusters = await clustersOfSite(context, items);
+      // null: no load came to its end; nobody is at work here.
+      const about = { bundle: found.content?.bundle ?? null, running: running ?? null, clusters };
       return { kind: 'list', items, about, columns, empty: notInitialised, exitCode: items.every(isHealthy) ? 0 : 1 };
     } finally {
       await host.close();
@@ -58,6 +64,15 @@ export const status: Command = {
 };
 
 const notInitialised = 'This host is not initialised: it has no local services. bke init sets them up.';
+
+/** Those that were made from here, and a line about them for a person. */
+async function clustersOfSite(context: CommandContext, items: readonly ServiceStatus[]): Promise<readonly object[]> {
+  if (!items.some(({ name, state }) => name === 'kubernetes' && state === 'healthy')) return [];
+  const { clustersLine, siteClusters } = await import('./site-clusters.ts');
+  const clusters = await siteClusters(context);
+  if (clusters.length > 0) context.note(clustersLine(clusters));
+  return clusters;
+}
 
 /** A host of a cluster has none, and needs none. */
 async function withoutServices(host: Host): Promise<string> {
@@ -73,17 +88,20 @@ function isHealthy({ state }: ServiceStatus): boolean {
   return state === 'healthy';
 }
 
-/** What a person has to know besides the table. */
-function noteTroubles(
-  context: CommandContext,
-  content: ServicesStatus['content'],
-  items: readonly ServiceStatus[],
-): void {
+interface Standing {
+  readonly content: ServicesStatus['content'];
+  readonly items: readonly ServiceStatus[];
+  readonly running: Running | undefined;
+}
+
+/** What a person has to know besides the table. What is about to come or to go is told by who is at it. */
+function noteTroubles(context: CommandContext, { content, items, running }: Standing): void {
   for (const { name, state, reason } of items) {
-    if (reason !== undefined) context.note(`${name} is ${state}: ${reason}`);
+    const told = running === undefined || (state !== 'pending' && state !== 'missing');
+    if (reason !== undefined && told) context.note(`${name} is ${state}: ${reason}`);
   }
   if (content === undefined) {
-    context.note('The last bke init did not come to its end: run it again with its bundle.');
+    if (running === undefined) context.note('The last bke init did not come to its end: run it again with its bundle.');
   } else if (content.bundle.signature !== 'trusted') {
     context.note(
       `The bundle ${content.bundle.name} ${content.bundle.version} is ${content.bundle.signature === 'unsigned' ? 'not signed' : 'signed by nobody trusted here'}.`,

@@ -62,10 +62,11 @@ Columns, progress lines and the order of fields are for people and change.
 
   bke init --bundle FILE --yes   ends with 0 where all stands, also where it stood before
   bke reset --all --mount --yes  ends with 0 where nothing is left, also where nothing was
-  bke status -o json             {"kind": "List", "bundle": …, "items": [{"name", "state",
+  bke status -o json             {"kind": "List", "bundle": …, "running": …, "items": [{"name", "state",
                                  "version", "address", "dataBytes", "since", "unit", "reason"}]}
                                  state: healthy, unhealthy, incomplete, starting, stopped,
-                                 failed or missing
+                                 failed, missing or pending (an init that runs has not
+                                 come to it yet)
                                  items is empty where init has not run here
                                  exit code 0 where every item is healthy, else 1
   bke bundle verify FILE         exit code 0 where it is whole and signed by someone trusted, else 3

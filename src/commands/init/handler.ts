@@ -1,6 +1,7 @@
 // The work of `bke init`: settings, bundle and checks first, then the question, then the phases.
 import { hostname } from 'node:os';
 import type { Host } from '../../host/host.ts';
+import { refuseBusyHost } from '../../host/ledger/ledger.ts';
 import type { CommandInput, CommandResult } from '../../lib/command.ts';
 import { type InputReader, readInput } from '../../lib/input.ts';
 import type { Platform } from '../../release/platforms.ts';
@@ -23,6 +24,7 @@ export async function runInit(context: CommandContext, input: CommandInput): Pro
   const cluster = await readClusterToMake(context, read);
   const host = await context.openLocalHost();
   try {
+    if (!read.flag('dryRun')) await refuseBusyHost(host);
     const done = await prepare(context, read, host);
     if (!done || cluster === undefined) return { kind: 'none' };
   } finally {

@@ -1,7 +1,7 @@
 // The work of `bke reset`: look and plan first, then the question, then the steps under the lock of the host.
 import type { Host } from '../../host/host.ts';
 import type { Scope } from '../../host/changes/change.ts';
-import { defaultStateDir } from '../../host/ledger/ledger.ts';
+import { defaultStateDir, refuseBusyHost } from '../../host/ledger/ledger.ts';
 import { kindOf } from '../../host/changes/kinds.ts';
 import { BkeError } from '../../lib/errors.ts';
 import type { CommandInput, CommandResult } from '../../lib/command.ts';
@@ -57,6 +57,7 @@ interface Asked {
 /** An agent at work is stopped before the plan is made, for it changes what the plan is about; where the reset does not begin it goes on. */
 async function withAgentAside(context: CommandContext, host: Host, asked: Asked): Promise<void> {
   const stopped = await stopBusyAgent(context, host, asked);
+  if (!stopped) await refuseBusyHost(host);
   let begun = false;
   try {
     await ask(context, host, { ...asked, onBegin: () => (begun = true) });

@@ -12,7 +12,7 @@ import { holdsOnlyKept } from './kept-content.ts';
 import type { ApplyResult, Ledger, LedgerOptions, LedgerRemoval, LedgerResource } from './contract.ts';
 import { ledgerPath, machineIdOf, ViewOfLedger, weighed } from './ledger-view.ts';
 import type { Life } from './lives.ts';
-import { type HostLock, takeLock } from './lock.ts';
+import { type HostLock, lockDirectory, takeLock } from './lock.ts';
 
 type WriterOptions = LedgerOptions & { readonly stateDir: string };
 
@@ -23,10 +23,6 @@ interface Opened {
 }
 
 const stateDirectory = { mode: 0o755, uid: 0, gid: 0 };
-
-function lockDirectory(stateDir: string): string {
-  return join(stateDir, 'lock');
-}
 
 export class LedgerWriter extends ViewOfLedger implements Ledger {
   readonly #options: WriterOptions;

@@ -3,6 +3,7 @@ import type { Host } from '../host.ts';
 import type { Ledger, LedgerOptions, LedgerView } from './contract.ts';
 import { ViewOfLedger } from './ledger-view.ts';
 import { LedgerWriter } from './ledger-writer.ts';
+import { lockDirectory, lockOwner, type LockOwner, refuseLocked } from './lock.ts';
 
 export type { Ledger, LedgerResource, LedgerView } from './contract.ts';
 
@@ -16,4 +17,14 @@ export function openLedger(host: Host, options: LedgerOptions): Promise<Ledger> 
 /** Without the lock: for status, plans and drift. */
 export async function readLedger(host: Host, stateDir: string = defaultStateDir): Promise<LedgerView> {
   return ViewOfLedger.read(host, stateDir);
+}
+
+/** Who changes this host now. @throws BkeError BKE_SYSTEM where this account may not know */
+export async function ownerOfHost(host: Host, stateDir: string = defaultStateDir): Promise<LockOwner | undefined> {
+  return lockOwner(host, lockDirectory(stateDir));
+}
+
+/** Before a person is asked: what would meet the lock afterwards is told at once. @throws BkeError BKE_LOCKED */
+export async function refuseBusyHost(host: Host, stateDir: string = defaultStateDir): Promise<void> {
+  await refuseLocked(host, lockDirectory(stateDir));
 }

@@ -22,12 +22,18 @@ export interface LockOwner {
   readonly bootId: string;
   readonly host: string;
   readonly command: string;
+  /** Id of what it carries out: its journal tells how far it is. Absent in claims of an earlier bke. */
+  readonly operation?: string;
   /** RFC 3339 */
   readonly since: string;
 }
 
 export interface HostLock {
   release(): Promise<void>;
+}
+
+export function lockDirectory(stateDir: string): string {
+  return join(stateDir, 'lock');
 }
 
 async function bootId(): Promise<string> {
@@ -51,8 +57,12 @@ function isOwner(value: unknown): value is LockOwner {
   if (typeof value !== 'object' || value === null) return false;
   const fields = new Map<string, unknown>(Object.entries(value));
   const pid = fields.get('pid');
+  const operation = fields.get('operation');
   return (
-    Number.isSafeInteger(pid) && Number(pid) > 0 && ownerTexts.every((name) => typeof fields.get(name) === 'string')
+    Number.isSafeInteger(pid) &&
+    Number(pid) > 0 &&
+    (operation === undefined || typeof operation === 'string') &&
+    ownerTexts.every((name) => typeof fields.get(name) === 'string')
   );
 }
 
@@ -115,12 +125,25 @@ async function removeLeftovers(host: Host, directory: string): Promise<void> {
 function locked(host: Host, owner: LockOwner): BkeError {
   return new BkeError(
     'BKE_LOCKED',
-    `another bke works on this host: ${owner.command} (pid ${owner.pid}, since ${owner.since})`,
+    `another bke works on this host: ${owner.command} (pid ${owner.pid}, since ${owner.since.replace(/\.\d+Z$/, 'Z')})`,
     {
       host: host.name,
-      hint: `Wait until it has ended (ps -p ${owner.pid}), then run the same command again.`,
+      hint: "Wait until it has ended ('bke status' tells where it is), then run the same command again.",
     },
   );
+}
+
+/**
+ * For what asks a person before it takes the lock: as patient as taking it is, and it claims nothing.
+ * @throws BkeError BKE_LOCKED
+ */
+export async function refuseLocked(host: Host, directory: string): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    const owner = await lockOwner(host, directory);
+    if (owner === undefined) return;
+    if (attempt === tries) throw locked(host, owner);
+    await sleep(backOffMs * Math.random());
+  }
 }
 
 /** The directory goes when the last owner leaves it empty, so it may vanish before the claim is written. */
@@ -136,13 +159,14 @@ async function claim(host: Host, directory: string, name: string, owner: LockOwn
   }
 }
 
-async function ownerOf(host: Host, command: string): Promise<LockOwner> {
+async function ownerOf(host: Host, { command, operation }: LockOptions): Promise<LockOwner> {
   return {
     pid: process.pid,
     startTicks: (await startTicks(process.pid)) ?? '',
     bootId: await bootId(),
     host: host.name,
     command,
+    ...(operation === undefined ? {} : { operation }),
     since: new Date().toISOString(),
   };
 }
@@ -150,6 +174,7 @@ async function ownerOf(host: Host, command: string): Promise<LockOwner> {
 export interface LockOptions extends OrphanOptions {
   /** What the user typed, for others who meet the lock. */
   readonly command: string;
+  readonly operation?: string;
 }
 
 /**
@@ -157,7 +182,7 @@ export interface LockOptions extends OrphanOptions {
  * @throws BkeError BKE_LOCKED; BKE_SYSTEM where the lock can't be written; BKE_CANCELLED.
  */
 export async function takeLock(host: Host, directory: string, options: LockOptions): Promise<HostLock> {
-  const owner = await ownerOf(host, options.command);
+  const owner = await ownerOf(host, options);
   const name = `${owner.pid}-${owner.startTicks}-${randomBytes(4).toString('hex')}`;
   const giveUp = (): Promise<void> => host.files.remove(join(directory, name));
   for (let attempt = 1; ; attempt += 1) {

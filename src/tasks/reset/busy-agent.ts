@@ -1,8 +1,7 @@
 // The agent of this host at work while a person wants the host reset: what it does would be undone, and it would hold the lock until it is done.
-import { join } from 'node:path';
 import type { Host } from '../../host/host.ts';
-import { defaultStateDir } from '../../host/ledger/ledger.ts';
-import { lockOwner, type LockOwner } from '../../host/ledger/lock.ts';
+import { ownerOfHost } from '../../host/ledger/ledger.ts';
+import type { LockOwner } from '../../host/ledger/lock.ts';
 import { reasonOf } from '../../host/state/bounded.ts';
 import { trySystemctl } from '../../host/systemd.ts';
 import { BkeError } from '../../lib/errors.ts';
@@ -14,7 +13,7 @@ const startMs = 30_000;
 
 /** The claim on the lock of this host where its agent holds it: a step that changes the host runs. */
 export async function busyAgent(host: Host): Promise<LockOwner | undefined> {
-  const owner = await lockOwner(host, join(defaultStateDir, 'lock'));
+  const owner = await ownerOfHost(host);
   return owner?.command === agentCommand ? owner : undefined;
 }
 

@@ -13,9 +13,9 @@ import { serviceTrouble } from './wait.ts';
 /**
  * healthy: runs, answers and has all that it should; unhealthy: runs but does not answer as it should; incomplete: answers, but something of what
  * was loaded or of its own files is gone; starting; stopped: someone stopped it;
- * failed: systemd gave up or keeps restarting it; missing: its unit is gone.
+ * failed: systemd gave up or keeps restarting it; missing: its unit is gone; pending: an init that runs has not come to it.
  */
-type ServiceHealth = 'healthy' | 'unhealthy' | 'incomplete' | 'starting' | 'stopped' | 'failed' | 'missing';
+type ServiceHealth = 'healthy' | 'unhealthy' | 'incomplete' | 'starting' | 'stopped' | 'failed' | 'missing' | 'pending';
 
 export interface ServiceStatus {
   readonly name: string;

@@ -37,7 +37,8 @@ test('a living owner is named with pid, command and since when', async () => {
   await expect(takeLock(host, directory, { command: 'bke reset' })).rejects.toMatchObject({
     code: 'BKE_LOCKED',
     exitCode: 7,
-    message: `another bke works on this host: bke init --config b.yaml (pid ${process.pid}, since ${String(since)})`,
+    message: `another bke works on this host: bke init --config b.yaml (pid ${process.pid}, since ${String(since).replace(/\.\d+Z$/, 'Z')})`,
+    hint: "Wait until it has ended ('bke status' tells where it is), then run the same command again.",
   });
   await lock.release();
   await (await takeLock(host, directory, { command: 'bke reset' })).release();
