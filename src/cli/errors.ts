@@ -92,7 +92,7 @@ function causeOf(error: unknown, message: string): string | undefined {
 
 function renderGroup({ report, hosts }: ErrorGroup, style: ErrorStyle & { readonly isLast: boolean }): string {
   const { theme } = style;
-  const head = theme.bad(theme.strong(`error[${report.code}]:`));
+  const head = headOf(report.code, theme);
   const where = hosts.length === 1 ? `${hosts[0]}: ` : '';
   const [first = '', ...more] = shownLines(where + report.message);
   const lines = [`${head} ${first}`];
@@ -109,6 +109,13 @@ function renderGroup({ report, hosts }: ErrorGroup, style: ErrorStyle & { readon
   }
   if (style.isLast) lines.push(...mendLines(report, theme));
   return lines.map((line) => `${line}\n`).join('');
+}
+
+/** What a person stopped is no failure. */
+function headOf(code: ErrorReport['code'], theme: Theme): string {
+  const interrupted = errorTable[code].exit === ExitCode.interrupted;
+  const paint = interrupted ? theme.warning : theme.bad;
+  return paint(theme.strong(`${interrupted ? 'interrupted' : 'error'}[${code}]:`));
 }
 
 function mendLines({ code, hint }: ErrorReport, theme: Theme): string[] {

@@ -23,7 +23,7 @@ export interface Signals {
   readonly signal: AbortSignal;
   /** The first signal that came. */
   received(): StopSignal | undefined;
-  /** What the first one does, for the line that tells of it. Default: stopping at the next safe point. */
+  /** The line that the first one is met with; '' for none. Default: that what is done stops at the next safe point. */
   does(words: string): void;
   stopListening(): void;
 }
@@ -32,12 +32,13 @@ export interface Signals {
 export function listenForSignals(source: SignalSource, stderr: OutputStream, tell: (line: string) => void): Signals {
   const controller = new AbortController();
   let first: StopSignal | undefined;
-  let words = 'stopping at the next safe point';
+  let words: string | undefined;
   const listeners = names.map((name) => {
     const listener = (): void => {
       if (first === undefined) {
         first = name;
-        tell(`${words} (${name}); once more stops at once`);
+        const line = words ?? stopping(name);
+        if (line !== '') tell(line);
         controller.abort(name);
         return;
       }
@@ -57,6 +58,10 @@ export function listenForSignals(source: SignalSource, stderr: OutputStream, tel
       for (const { name, listener } of listeners) source.off(name, listener);
     },
   };
+}
+
+function stopping(name: StopSignal): string {
+  return `${name === 'SIGINT' ? 'Ctrl-C' : name}: stopping at the next safe point. A second one ends bke at once, in the middle of a step.`;
 }
 
 export function exitCodeOfSignal(name: StopSignal): number {

@@ -23,7 +23,7 @@ export interface CommandContext {
   readonly operationsDirectory: string | undefined;
   /** Aborted by the first Ctrl-C, TERM or HUP. */
   readonly signal: AbortSignal;
-  /** What the first Ctrl-C does from now on, where it is not to stop at the next safe point: told when it comes. */
+  /** The line that the first Ctrl-C is met with from now on; '' where what the command says in the end tells all. Default: that it stops at the next safe point. */
   onStop(words: string): void;
   readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean };
   /** Words typed after `bke`, for messages that tell what to type again. */

@@ -46,7 +46,7 @@ export const status: Command = {
       const found = await readStatus(host);
       const columns = columnsAt(context.now());
       if (found === undefined) {
-        const empty = running === undefined ? await withoutServices(host) : 'Nothing stands here yet.';
+        const empty = running?.command === 'bke init' ? 'Nothing stands here yet.' : await withoutServices(host);
         return { kind: 'list', items: [], about: { running: running ?? null }, columns, empty };
       }
       const items = [...found.services, ...(await clusterStatus(host, found.settings, { now: context.now() }))].map(

@@ -84,7 +84,7 @@ function cancelledError(hosts: readonly HostState[]): BkeError {
   );
   return new BkeError('BKE_CANCELLED', 'stopped before it was done', {
     details: [...hostStates(hosts), ...failures],
-    hint: 'Run the same command again to go on from there.',
+    hint: 'What was done stays. Run the same command again to go on from there.',
   });
 }
 

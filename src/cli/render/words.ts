@@ -41,8 +41,9 @@ function amount({ done, total, unit }: EventOf<'step.progress'>): string | undef
   return `${Math.floor((100 * Math.min(done, total)) / total)}% (${show(done)} of ${show(total)})`;
 }
 
-export function errorWords(error: ErrorReport): string {
-  return oneLine(`error[${error.code}] ${error.message}`);
+/** What was stopped is no error: its message tells where. */
+export function errorWords({ code, message }: ErrorReport): string {
+  return oneLine(code === 'BKE_CANCELLED' ? message : `error[${code}] ${message}`);
 }
 
 const outcomes: Readonly<Record<Outcome, string>> = { done: 'done', failed: 'FAILED', cancelled: 'stopped' };

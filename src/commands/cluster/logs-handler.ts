@@ -19,7 +19,7 @@ export async function runLogs(context: CommandContext, read: InputReader): Promi
     follow: read.flag('follow'),
   };
   const client = await openManagement(context, read.text('kubeconfig'));
-  if (wanted.follow) context.onStop('no longer following');
+  if (wanted.follow) context.onStop('');
   return { kind: 'stream', texts: logTexts(context, client, wanted) };
 }
 

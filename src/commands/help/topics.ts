@@ -86,8 +86,9 @@ Columns, progress lines and the order of fields are for people and change.
 Every run keeps its events in a journal: 'bke operation list' and 'bke operation show ID' read them.
 
 Ctrl-C (or TERM or HUP) once stops at the next safe point and says what state each host is in; a
-second time stops at once. Running the same command again goes on from there: what is done already
-is not done twice.`,
+second time ends bke at once, in the middle of a step. Running the same command again goes on from
+there: what is done already is not done twice. Where bke only watches (bke cluster create once its
+operation runs, bke operation attach), Ctrl-C stops the watching alone: the operation goes on.`,
   },
   {
     name: 'environment',

@@ -46,7 +46,7 @@ export async function follow(
   const { name, namespace } = followed;
   const ended = new AbortController();
   const watched = new Watched(context);
-  context.onStop(`no longer watching; the operation goes on`);
+  context.onStop('');
   const informer = startInformer(
     {
       client,
@@ -187,7 +187,7 @@ function untakenWords(waitedMs: number, trouble: string | undefined): string {
 }
 
 function detached({ name, where }: Followed): BkeError {
-  return new BkeError('BKE_DETACHED', `the operation ${name} goes on without being watched`, {
+  return new BkeError('BKE_DETACHED', `no longer watching; the operation ${name} goes on`, {
     details: [
       `watch it again:  bke operation attach ${name}${where}`,
       `stop it:         bke operation cancel ${name}${where}`,

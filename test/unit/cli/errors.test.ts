@@ -46,6 +46,24 @@ describe('an error', () => {
     );
   });
 
+  it('is none where a person stopped it, and is not red then', () => {
+    const details = ['watch it again:  bke operation attach x', 'stop it:         bke operation cancel x'];
+    const error = new BkeError('BKE_DETACHED', 'no longer watching; the operation x goes on', { details });
+    expect(renderError(error, { theme })).toBe(
+      [
+        'interrupted[BKE_DETACHED]: no longer watching; the operation x goes on',
+        '  watch it again:  bke operation attach x',
+        '  stop it:         bke operation cancel x',
+        'see: bke explain BKE_DETACHED',
+        '',
+      ].join('\n'),
+    );
+    const red = '\u001B[31m';
+    const colored = { theme: createTheme(true) };
+    expect(renderError(new BkeError('BKE_CANCELLED', 'stopped'), colored)).not.toContain(red);
+    expect(renderError(new BkeError('BKE_TIMEOUT', 'too late'), colored)).toContain(red);
+  });
+
   it('cannot move the cursor or hide a line, whatever a host answered', () => {
     const error = new BkeError('BKE_COMMAND_FAILED', 'bad\u001B[2Jname\rX', { details: ['\u001B[31mred\u0007'] });
     expect(renderError(error, { theme })).toBe(

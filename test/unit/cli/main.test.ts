@@ -207,7 +207,7 @@ describe('signals in process', () => {
     });
     const run = await runCli(['act'], { commands, signals });
     expect(run.code).toBe(code);
-    expect(run.stderr).toContain('error[BKE_CANCELLED]: stopped');
+    expect(run.stderr).toContain('interrupted[BKE_CANCELLED]: stopped');
     expect(listeners.size).toBe(0);
   });
 

@@ -45,16 +45,17 @@ function site(backAfter: number): Pick<KubeClient, 'list' | 'watch'> {
   };
 }
 
-function watcher() {
+function watcher(signal = new AbortController().signal) {
   const notes: string[] = [];
+  const onStop: string[] = [];
   const context: Pick<CommandContext, 'events' | 'note' | 'onStop' | 'signal'> = {
     events: () => {},
     note: (line) => void notes.push(line),
-    onStop: () => {},
-    signal: new AbortController().signal,
+    onStop: (words) => void onStop.push(words),
+    signal,
   };
   // oxlint-disable-next-line no-unsafe-type-assertion -- what is asked of it is there
-  return { notes, context: context as CommandContext };
+  return { notes, onStop, context: context as CommandContext };
 }
 
 it('says so when nobody answers, and goes on when somebody does', async () => {
@@ -74,3 +75,16 @@ it('gives up in the end, and names the command that watches again', async () => 
     hint: expect.stringContaining(`'bke operation attach ${id} --kubeconfig m.kubeconfig'`),
   });
 }, 20_000);
+
+it('who stops watching is told what goes on and how to see it again, and no line before that', async () => {
+  const { onStop, context } = watcher(AbortSignal.abort('SIGINT'));
+  await expect(follow(context, site(1000), followed)).rejects.toMatchObject({
+    code: 'BKE_DETACHED',
+    message: `no longer watching; the operation ${id} goes on`,
+    details: [
+      `watch it again:  bke operation attach ${id} --kubeconfig m.kubeconfig`,
+      `stop it:         bke operation cancel ${id} --kubeconfig m.kubeconfig`,
+    ],
+  });
+  expect(onStop).toEqual(['']);
+});

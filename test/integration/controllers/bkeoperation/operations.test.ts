@@ -94,7 +94,7 @@ it('opens an operation for a cluster made with kubectl, shows it, and stops it b
   const watched = await watching;
   expect(watched.code).toBe(130);
   expect(watched.stderr).toContain('cluster create of cluster prod');
-  expect(watched.stderr).toContain('error[BKE_CANCELLED]');
+  expect(watched.stderr).toContain('interrupted[BKE_CANCELLED]');
   expect(fieldAt(await server.client.get(cluster), 'spec', 'paused')).toBe(true);
   expect((await bke('operation', 'cancel', id)).stderr).toContain('Nothing to do');
 }, 120_000);
