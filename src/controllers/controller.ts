@@ -1,5 +1,6 @@
 // What a controller is to the manager: a name, what it watches, and one function that brings one object to where it should be.
 import type { Fence } from '../kube/fence.ts';
+import type { Aside } from '../kube/work-queue.ts';
 import type { EventRecorder } from './event-recorder.ts';
 import type { Informers } from './informers.ts';
 import type { Log } from './log.ts';
@@ -17,12 +18,14 @@ export interface ReconcileScope {
   readonly signal: AbortSignal;
   /** Of the lease that it is done under: goes with every command to a host. */
   readonly leaseGeneration: number;
+  /** For all that is asked of clusters elsewhere, which may be dead: it takes none of the controller's places. */
+  readonly aside: Aside;
 }
 
 export interface Controller {
   /** In metrics and logs, e.g. `certificates`. */
   readonly name: string;
-  /** Keys that are reconciled at once; one key never is twice at once. */
+  /** Keys that are reconciled at once, without those that wait aside; one key never is twice at once. */
   readonly concurrency: number;
   /** Asks for the informers that say when there is something to do. Called once, before anything is watched. */
   watch(informers: Informers, enqueue: (key: string) => void): void;

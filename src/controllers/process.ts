@@ -7,6 +7,7 @@ import { connect } from '../host/ssh/connect.ts';
 import { bkeVersion } from '../lib/version.ts';
 import { systemNamespace } from '../tasks/cluster-api/providers.ts';
 import { addonsController } from './addons/controller.ts';
+import { Manifests } from './addons/manifests.ts';
 import { bkeClusterController } from './bkecluster/controller.ts';
 import { bkeHostController } from './bkehost/controller.ts';
 import { ownBinary } from './bkehost/own-binary.ts';
@@ -22,6 +23,7 @@ import { fencedConnect, LeadFence } from './lead-fence.ts';
 import type { Log } from './log.ts';
 import { createManager, type Manager } from './manager.ts';
 import { createMetrics } from './metrics.ts';
+import { WorkloadClients } from './workload.ts';
 
 export interface ProcessOptions {
   readonly connection: KubeConnection;
@@ -110,12 +112,13 @@ async function controllersOf(
   context: ControllerContext,
 ): Promise<readonly Controller[]> {
   const hosts = { connect: fencedConnect(connect, fence), version: await bkeVersion(), own: await ownBinary() };
+  const workloads = new WorkloadClients(client, context);
   return [
     certificatesController(client, context),
     bkeHostController(client, context, hosts),
     bkeMachineController(client, context),
-    bkeClusterController(client, context),
-    addonsController(client, context),
+    bkeClusterController(client, context, workloads),
+    addonsController(client, context, { workloads, manifests: new Manifests() }),
     bkeOperationController(client, context),
   ];
 }

@@ -1,5 +1,5 @@
 // Runs one controller: its queue, and what each reconcile tells in metrics and log.
-import { WorkQueue } from '../kube/work-queue.ts';
+import { type Aside, WorkQueue } from '../kube/work-queue.ts';
 import type { Controller, ReconcileResult } from './controller.ts';
 import type { Informers } from './informers.ts';
 import { errorFields, type Log } from './log.ts';
@@ -27,7 +27,7 @@ export class Worker {
     this.#log = options.log.child({ controller: controller.name });
     this.#queue = new WorkQueue({
       concurrency: controller.concurrency,
-      work: (key, signal) => this.#work(key, signal),
+      work: (key, signal, aside) => this.#work(key, signal, aside),
       onError: (key, thrown, attempt) => this.#log.warn({ key, attempt, ...errorFields(thrown) }, 'reconcile failed'),
     });
     metrics.watchDepth(controller.name, () => this.#queue.depth);
@@ -50,7 +50,7 @@ export class Worker {
     return left.map((key) => `${this.#options.controller.name} ${key}`);
   }
 
-  async #work(key: string, signal: AbortSignal): Promise<{ readonly againAfterMs?: number }> {
+  async #work(key: string, signal: AbortSignal, aside: Aside): Promise<{ readonly againAfterMs?: number }> {
     const { controller, metrics, leaseGeneration } = this.#options;
     const started = performance.now();
     const seconds = (): number => (performance.now() - started) / 1000;
@@ -60,6 +60,7 @@ export class Worker {
         log: this.#log.child({ key }),
         signal,
         leaseGeneration,
+        aside,
       });
       const again = result.requeueAfterMs;
       metrics.reconciled(controller.name, again === undefined ? 'success' : 'requeued', seconds());

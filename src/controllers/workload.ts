@@ -1,12 +1,16 @@
 // Ways into the clusters that bke made: clients by the kubeconfig that Cluster API keeps in a Secret, made anew where that is another one.
 import type { KubeClient } from '../kube/client.ts';
-import type { Fence } from '../kube/fence.ts';
 import { createKubeClient } from '../kube/create-client.ts';
 import { textAt } from '../kube/fields.ts';
 import { connectionFromKubeconfig } from '../kube/kubeconfig.ts';
 import { BkeError } from '../lib/errors.ts';
 import type { HostName } from './bkehost/host.ts';
 import { kubeconfigSecretKey } from './cluster-objects.ts';
+import type { ControllerContext } from './controller.ts';
+import { patientClient } from './silence.ts';
+
+/** Whoever takes longer is taken for dead, and looked at again soon. */
+const readTimeoutMs = 10_000;
 
 export interface Workloads {
   /** undefined: there is no way into it yet. @throws BkeError BKE_KUBECONFIG_INVALID, and as KubeClient does */
@@ -21,13 +25,13 @@ interface Known {
 
 export class WorkloadClients implements Workloads {
   readonly #management: Pick<KubeClient, 'get'>;
-  readonly #fence: Fence | undefined;
+  readonly #context: Pick<ControllerContext, 'fence' | 'now'>;
   readonly #known = new Map<string, Known>();
 
-  /** @param fence of what is written there */
-  constructor(management: Pick<KubeClient, 'get'>, fence?: Fence) {
+  /** One for all controllers: what one has found out about a cluster that is silent, the others know too. */
+  constructor(management: Pick<KubeClient, 'get'>, context: Pick<ControllerContext, 'fence' | 'now'>) {
     this.#management = management;
-    this.#fence = fence;
+    this.#context = context;
   }
 
   async clientOf({ namespace, name }: HostName): Promise<KubeClient | undefined> {
@@ -43,7 +47,9 @@ export class WorkloadClients implements Workloads {
       throw new BkeError('BKE_KUBECONFIG_INVALID', `${file} names a file: all must be in it`);
     };
     const plain = Buffer.from(text, 'base64').toString('utf8');
-    const client = createKubeClient(await connectionFromKubeconfig(plain, { file, readFile }), this.#fence);
+    const connection = { ...(await connectionFromKubeconfig(plain, { file, readFile })), readTimeoutMs };
+    const { fence, now } = this.#context;
+    const client = patientClient(createKubeClient(connection, fence), { cluster: `the cluster ${key}`, now });
     this.#known.set(key, { text, client });
     return client;
   }

@@ -7,6 +7,8 @@ export interface KubeConnection {
   /** Name that the servers' certificate must have where it is not that of the URL. */
   readonly serverName?: string;
   readonly credential: KubeCredential;
+  /** How long each request that only reads may take; absent: as any other (30 s). */
+  readonly readTimeoutMs?: number;
 }
 
 export type KubeCredential =

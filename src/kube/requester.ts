@@ -35,18 +35,21 @@ export class Requester {
   readonly #transport: Transport;
   readonly #credential: KubeConnection['credential'];
   readonly #fence: Fence | undefined;
+  readonly #readTimeoutMs: number;
 
   /** @param fence of all that is no mere reading */
   constructor(connection: KubeConnection, fence?: Fence) {
     this.#fence = fence;
     this.#transport = new Transport(connection);
     this.#credential = connection.credential;
+    this.#readTimeoutMs = connection.readTimeoutMs ?? defaultTimeoutMs;
   }
 
   /** Any status. @throws BkeError BKE_KUBE_UNREACHABLE, BKE_KUBE_FAILED where the answer is too large; the signal's reason once it is aborted; what the fence throws */
   async ask(given: Ask): Promise<Answer> {
     const ask = this.#fenced(given);
-    const bound = createBound(ask.timeoutMs ?? defaultTimeoutMs, ask.signal);
+    const usualMs = ask.method === 'GET' ? this.#readTimeoutMs : defaultTimeoutMs;
+    const bound = createBound(ask.timeoutMs ?? usualMs, ask.signal);
     try {
       return await this.#untilNotBusy(ask, bound);
     } catch (thrown) {

@@ -1,11 +1,21 @@
 // Work by key: each key once at a time and once in the queue, failures again with growing pauses, a bounded number at once.
 import { backOffMs } from '../lib/back-off.ts';
 
+/**
+ * Waits for work elsewhere without taking a place: what may never answer keeps no other key from being worked on. The key itself is still worked
+ * on, once. @throws the reason of the stop where that comes first; what was begun then ends unseen
+ */
+export type Aside = <Result>(work: () => Promise<Result>) => Promise<Result>;
+
 export interface WorkQueueOptions {
-  /** Keys worked on at the same time. */
+  /** Keys worked on at the same time, without those that wait aside. */
   readonly concurrency: number;
   /** Throws to be called again for the key after a pause; the time it returns is when to look again although nothing changed. */
-  readonly work: (key: string, signal: AbortSignal) => Promise<{ readonly againAfterMs?: number } | undefined>;
+  readonly work: (
+    key: string,
+    signal: AbortSignal,
+    aside: Aside,
+  ) => Promise<{ readonly againAfterMs?: number } | undefined>;
   /** Told of each failure; `attempt` counts those in a row. */
   readonly onError?: (key: string, error: unknown, attempt: number) => void;
   /** Pause after the first failure, doubled each time; between half and all of it is taken. Default 200. */
@@ -19,6 +29,8 @@ export class WorkQueue {
   /** Keys to be worked on, in the order in which they came. */
   readonly #waiting = new Set<string>();
   readonly #running = new Map<string, Promise<void>>();
+  /** Those of them that take no place. */
+  readonly #aside = new Set<string>();
   readonly #failures = new Map<string, number>();
   readonly #timers = new Map<string, { readonly at: number; readonly timer: NodeJS.Timeout }>();
   readonly #stop = new AbortController();
@@ -69,7 +81,7 @@ export class WorkQueue {
 
   #startMore(): void {
     for (const key of this.#waiting) {
-      if (this.#running.size >= this.#options.concurrency) return;
+      if (this.#running.size - this.#aside.size >= this.#options.concurrency) return;
       if (this.#running.has(key)) continue;
       this.#waiting.delete(key);
       this.#running.set(key, this.#workOn(key));
@@ -78,7 +90,7 @@ export class WorkQueue {
 
   async #workOn(key: string): Promise<void> {
     try {
-      const result = await this.#options.work(key, this.#stop.signal);
+      const result = await this.#options.work(key, this.#stop.signal, (work) => this.#waitAside(key, work));
       this.#failures.delete(key);
       if (result?.againAfterMs !== undefined) this.addAfter(key, result.againAfterMs);
     } catch (thrown) {
@@ -86,6 +98,22 @@ export class WorkQueue {
     } finally {
       this.#running.delete(key);
       this.#startMore();
+    }
+  }
+
+  async #waitAside<Result>(key: string, work: () => Promise<Result>): Promise<Result> {
+    const { signal } = this.#stop;
+    signal.throwIfAborted();
+    const { promise, reject } = Promise.withResolvers<never>();
+    const abort = (): void => reject(signal.reason);
+    signal.addEventListener('abort', abort, { once: true });
+    this.#aside.add(key);
+    queueMicrotask(() => this.#startMore());
+    try {
+      return await Promise.race([work(), promise]);
+    } finally {
+      this.#aside.delete(key);
+      signal.removeEventListener('abort', abort);
     }
   }
 

@@ -49,7 +49,7 @@ const applyMs = 60_000;
 export function addonsController(
   client: AddonClient,
   context: ControllerContext,
-  sources: AddonSources = { workloads: new WorkloadClients(client, context.fence), manifests: new Manifests() },
+  sources: AddonSources = { workloads: new WorkloadClients(client, context), manifests: new Manifests() },
 ): Controller {
   let addons: AddonReconciler | undefined;
   return {
@@ -74,7 +74,7 @@ interface Target {
   readonly workload: KubeClient;
   readonly cluster: KubeObject;
   readonly bkeCluster: KubeObject;
-  readonly signal: AbortSignal;
+  readonly scope: ReconcileScope;
 }
 
 class AddonReconciler {
@@ -101,7 +101,7 @@ class AddonReconciler {
     });
   }
 
-  async reconcile(key: string, { signal }: ReconcileScope): Promise<ReconcileResult> {
+  async reconcile(key: string, scope: ReconcileScope): Promise<ReconcileResult> {
     const { client, sources } = this.#parts;
     const { namespace, name } = nameOf(key);
     const object = await client.get(keyIn(namespace, bkeClusterKind, name));
@@ -111,7 +111,7 @@ class AddonReconciler {
     if (plannedAddons(object).length === 0 || !this.#hasControlPlane(cluster)) return {};
     const workload = await sources.workloads.clientOf(objectName(cluster));
     if (workload === undefined) return { requeueAfterMs: waitMs };
-    return this.#all({ workload, cluster, bkeCluster: object, signal });
+    return this.#all({ workload, cluster, bkeCluster: object, scope });
   }
 
   async #all(target: Target): Promise<ReconcileResult> {
@@ -146,30 +146,33 @@ class AddonReconciler {
     const artifact = findManifest(this.#site.catalogues(), addon);
     if (artifact === undefined) return { name, phase: 'Failed', error: missing(addon) };
     const told = { name, version: artifact.version };
+    const { aside, signal } = target.scope;
     try {
-      const objects = await this.#objects(addon, artifact, target);
-      const pending = await pendingOf(target.workload, objects, fieldManager);
-      if (pending.length > 0) {
-        await applyAll(target.workload, pending, {
-          fieldManager,
-          force: true,
-          signal: target.signal,
-          timeoutMs: applyMs,
-        });
-        await this.#told(target.bkeCluster, addon, artifact);
-      }
-      const trouble = addon.kind === 'network' ? await daemonSetTrouble(target.workload, flannelDaemonSet) : undefined;
-      return { ...told, phase: trouble === undefined ? 'Ready' : 'Applied' };
+      return { ...told, phase: await aside(() => this.#bring(addon, artifact, target)) };
     } catch (thrown) {
-      target.signal.throwIfAborted();
+      signal.throwIfAborted();
       if (!(thrown instanceof BkeError)) throw thrown;
       const { code, message, hint } = toErrorReport(thrown);
       return { ...told, phase: 'Failed', error: { code, message, ...(hint === undefined ? {} : { hint }) } };
     }
   }
 
+  /** Asks the site's file repository and the cluster itself: either may be dead. */
+  async #bring(addon: PlannedAddon, artifact: FileArtifact, target: Target): Promise<'Ready' | 'Applied'> {
+    const { workload, scope } = target;
+    const objects = await this.#objects(addon, artifact, target);
+    const pending = await pendingOf(workload, objects, fieldManager);
+    if (pending.length > 0) {
+      const { signal } = scope;
+      await applyAll(workload, pending, { fieldManager, force: true, signal, timeoutMs: applyMs });
+      await this.#told(target.bkeCluster, addon, artifact);
+    }
+    const trouble = addon.kind === 'network' ? await daemonSetTrouble(workload, flannelDaemonSet) : undefined;
+    return trouble === undefined ? 'Ready' : 'Applied';
+  }
+
   async #objects({ kind, name }: PlannedAddon, artifact: FileArtifact, target: Target): Promise<readonly KubeObject[]> {
-    const text = await this.#parts.sources.manifests.text(artifact, this.#site.site(), target.signal);
+    const text = await this.#parts.sources.manifests.text(artifact, this.#site.site(), target.scope.signal);
     if (kind !== 'network') return parseManifests(text, `the manifest of ${name}`);
     const [podCIDR = ''] = listAt(target.cluster, 'spec', 'clusterNetwork', 'pods', 'cidrBlocks').filter(
       (block) => typeof block === 'string',

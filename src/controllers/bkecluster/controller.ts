@@ -33,7 +33,7 @@ const systemNamespaces = ['kube-system', 'kube-flannel'];
 export function bkeClusterController(
   client: ClusterClient,
   context: ControllerContext,
-  workloads: Workloads = new WorkloadClients(client, context.fence),
+  workloads: Workloads = new WorkloadClients(client, context),
 ): Controller {
   let clusters: ClusterReconciler | undefined;
   return {
@@ -104,7 +104,7 @@ class ClusterReconciler {
     const groundwork = new Groundwork({ client: this.#parts.client, around: this.#around, giving });
     const ground = await groundwork.groundOf(held, cluster);
     const members = this.#members(cluster);
-    const health = await this.#health(ground.object, cluster, members);
+    const health = await this.#health({ object: ground.object, cluster, scope }, members);
     const installed = await this.#installed(ground, members);
     const deleting = cluster.metadata.deletionTimestamp !== undefined;
     const state = stateOf({
@@ -163,7 +163,7 @@ class ClusterReconciler {
   }
 
   /** Asked as soon as all that are wanted have joined; undefined before. */
-  async #health(object: KubeObject, cluster: KubeObject, members: Members): Promise<Health | undefined> {
+  async #health({ object, cluster, scope }: Found, members: Members): Promise<Health | undefined> {
     const missing = missingOf(members);
     if (missing.controlPlane + missing.workers > 0 || !hasAny(members)) return undefined;
     const { workloads } = this.#parts;
@@ -171,7 +171,8 @@ class ClusterReconciler {
     try {
       const client = await workloads.clientOf(objectName(cluster));
       if (client === undefined) return unasked('there is no kubeconfig of it yet');
-      return await askHealth(client, [...systemNamespaces, ...addonNamespaces(object)], controlPlane + workers);
+      const namespaces = [...systemNamespaces, ...addonNamespaces(object)];
+      return await scope.aside(() => askHealth(client, namespaces, controlPlane + workers));
     } catch (thrown) {
       if (!(thrown instanceof BkeError) || thrown.code !== 'BKE_KUBECONFIG_INVALID') throw thrown;
       return unasked(thrown.message);
@@ -253,7 +254,7 @@ function hasAny({ wanted }: Members): boolean {
 
 function healthyOf(healthy: boolean, health: Health | undefined, message: string): Verdict {
   if (health === undefined) return unknown('NotAsked', 'it is asked once all nodes have joined');
-  return healthy ? yes('AllReady') : no('NotReady', health.trouble?.message ?? message);
+  return healthy ? yes('AllReady') : no(health.trouble?.reason ?? 'NotReady', health.trouble?.message ?? message);
 }
 
 function addonNamespaces(bkeCluster: KubeObject): string[] {

@@ -4,11 +4,11 @@ import { listAt, textAt } from '../../kube/fields.ts';
 import { podTrouble } from '../../kube/pod-trouble.ts';
 import { nodeTrouble } from '../../kube/readiness.ts';
 import { BkeError } from '../../lib/errors.ts';
-import type { Trouble } from './state.ts';
+import type { HealthTrouble, Trouble } from './state.ts';
 
 export interface Health {
   /** undefined: all is well. */
-  readonly trouble: Trouble | undefined;
+  readonly trouble: HealthTrouble | undefined;
   readonly nodesReady: boolean;
 }
 
@@ -29,11 +29,14 @@ export async function askHealth(
     return { trouble: podsTrouble(pods), nodesReady: true };
   } catch (thrown) {
     if (!(thrown instanceof BkeError)) throw thrown;
-    return {
-      trouble: { message: `its API server does not answer as it should: ${thrown.message}` },
-      nodesReady: false,
-    };
+    return { trouble: troubleOf(thrown), nodesReady: false };
   }
+}
+
+function troubleOf({ code, message }: BkeError): HealthTrouble {
+  // Its words say whose API server it is, since when and why.
+  if (code === 'BKE_KUBE_UNREACHABLE') return { reason: 'Unreachable', message };
+  return { message: `its API server does not answer as it should: ${message}` };
 }
 
 function nodesTrouble(nodes: readonly KubeObject[], expected: number): Trouble | undefined {

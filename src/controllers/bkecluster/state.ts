@@ -19,6 +19,11 @@ export interface Trouble {
   readonly message: string;
 }
 
+export interface HealthTrouble extends Trouble {
+  /** Absent: its API server answers, and something in the cluster is not ready. */
+  readonly reason?: 'Unreachable';
+}
+
 export interface Count {
   readonly controlPlane: number;
   readonly workers: number;
@@ -44,7 +49,7 @@ export interface StateInput {
   /** What is waited for now. */
   readonly waits: Trouble | undefined;
   /** Why the cluster is not healthy; undefined: it is. Asked only where all nodes have joined. */
-  readonly health: Trouble | undefined;
+  readonly health: HealthTrouble | undefined;
   readonly before: string | undefined;
 }
 

@@ -7,12 +7,12 @@ import type { KubeClient, KubeObject, ObjectKey } from '../../../src/kube/client
 import { BkeError } from '../../../src/lib/errors.ts';
 import { createCaCertificate, generateKey } from '../../../src/lib/x509.ts';
 import { tlsSecret } from '../../../src/tasks/cluster-api/tls-secret.ts';
-import { silentLog } from '../../fakes/log.ts';
+import { reconcileScope } from '../../fakes/scope.ts';
 
 type Client = Pick<KubeClient, 'get' | 'list' | 'apply' | 'patch'>;
 
 const now = new Date('2026-06-01T00:00:00Z');
-const scope = { leaseGeneration: 1, log: silentLog, signal: new AbortController().signal };
+const scope = reconcileScope();
 let ca: KubeObject;
 
 beforeAll(async () => {

@@ -13,7 +13,7 @@ import { fieldAt } from '../../../src/kube/fields.ts';
 import { bkeClusterObject, clusterObject, machineObjects, putHost, putSite, version } from '../../fakes/fleet.ts';
 import { fakeInformers } from '../../fakes/informers.ts';
 import { FakeCluster } from '../../fakes/kube-client.ts';
-import { silentLog } from '../../fakes/log.ts';
+import { reconcileScope } from '../../fakes/scope.ts';
 
 const namespace = 'bke';
 const infrastructure = 'infrastructure.cluster.x-k8s.io/v1alpha1';
@@ -176,7 +176,7 @@ async function run(name: string, change: Change, clusterPaused: boolean) {
   fill(made.management, given.kind, change, clusterPaused);
   const controller = given.make(made);
   controller.watch(fakeInformers(made.management), () => undefined);
-  const scope = { log: silentLog, signal: new AbortController().signal, leaseGeneration: 1 };
+  const scope = reconcileScope();
   await controller.reconcile(given.key, scope);
   // Jobs over SSH begin in a turn of their own.
   await new Promise((resolve) => setImmediate(resolve));

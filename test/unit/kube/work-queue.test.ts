@@ -124,4 +124,30 @@ describe('WorkQueue', () => {
     expect(signals).toHaveLength(2);
     expect(signals.every(({ aborted }) => aborted)).toBe(true);
   });
+
+  it('takes up no place with what waits aside, holds its key all the same, and lets go of it when it stops', async () => {
+    const begun: string[] = [];
+    const { promise: answer, resolve } = Promise.withResolvers<string>();
+    const answers: string[] = [];
+    const queue = new WorkQueue({
+      concurrency: 1,
+      work: async (key, _signal, aside) => {
+        begun.push(key);
+        if (key.startsWith('slow')) answers.push(await aside(() => answer));
+        if (key === 'dead') await aside(() => new Promise<never>(() => undefined));
+        return undefined;
+      },
+    });
+    for (const key of ['slow1', 'slow2', 'dead', 'quick', 'slow1']) queue.add(key);
+    await pause(20);
+    expect(begun).toEqual(['slow1', 'slow2', 'dead', 'quick']);
+    queue.add('slow1');
+    await pause(20);
+    expect(begun).toEqual(['slow1', 'slow2', 'dead', 'quick']);
+    resolve('an answer');
+    await pause(20);
+    expect(begun).toEqual(['slow1', 'slow2', 'dead', 'quick', 'slow1']);
+    expect(answers).toEqual(['an answer', 'an answer', 'an answer']);
+    expect(await queue.stop(1000)).toEqual([]);
+  });
 });

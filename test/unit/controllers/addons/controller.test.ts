@@ -8,10 +8,11 @@ import type { ObjectEvent } from '../../../../src/controllers/event-recorder.ts'
 import { createMetrics } from '../../../../src/controllers/metrics.ts';
 import { conditionOf } from '../../../../src/kube/conditions.ts';
 import { fieldAt, listAt, textAt } from '../../../../src/kube/fields.ts';
+import { BkeError } from '../../../../src/lib/errors.ts';
 import { bkeClusterObject, catalogue, clusterObject, machineObjects, putSite } from '../../../fakes/fleet.ts';
 import { fakeInformers } from '../../../fakes/informers.ts';
 import { FakeCluster } from '../../../fakes/kube-client.ts';
-import { silentLog } from '../../../fakes/log.ts';
+import { reconcileScope } from '../../../fakes/scope.ts';
 
 const key = {
   apiVersion: 'infrastructure.cluster.x-k8s.io/v1alpha1',
@@ -59,8 +60,7 @@ beforeEach(() => {
 });
 
 async function reconcile(): Promise<number | undefined> {
-  const scope = { log: silentLog, signal: new AbortController().signal, leaseGeneration: 1 };
-  return (await controller.reconcile('bke/prod', scope)).requeueAfterMs;
+  return (await controller.reconcile('bke/prod', reconcileScope())).requeueAfterMs;
 }
 
 /** The host of the first control plane says that it is a node; Cluster API does not know yet. */
@@ -117,6 +117,19 @@ it('tells what no release has, and what it can not install', async () => {
   const errors = listAt(await management.get(key), 'status', 'addons').map((addon) => fieldAt(addon, 'error', 'code'));
   expect(errors).toEqual(['BKE_ARTIFACT_MISSING', 'BKE_ARTIFACT_UNUSABLE']);
   expect(conditionOf(await management.get(key), 'AddonsReady')?.reason).toBe('AddonFailed');
+});
+
+it('asks the cluster and the file repository aside only, where nobody waits for them', async () => {
+  putFirstNode();
+  workload.failure = new Error('asked in a place of the controller');
+  const aside = async (): Promise<never> => {
+    throw new BkeError('BKE_KUBE_UNREACHABLE', 'the cluster bke/prod has not answered since 2026-11-30T10:00:00Z: x');
+  };
+  expect(await controller.reconcile('bke/prod', { ...reconcileScope(), aside })).toEqual({ requeueAfterMs: 10_000 });
+  expect(conditionOf(await management.get(key), 'AddonsReady')).toMatchObject({
+    reason: 'AddonFailed',
+    message: 'flannel: BKE_KUBE_UNREACHABLE: the cluster bke/prod has not answered since 2026-11-30T10:00:00Z: x',
+  });
 });
 
 it('gives nothing to a cluster that is paused or goes', async () => {

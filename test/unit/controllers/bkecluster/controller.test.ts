@@ -19,7 +19,7 @@ import {
 } from '../../../fakes/fleet.ts';
 import { fakeInformers } from '../../../fakes/informers.ts';
 import { FakeCluster } from '../../../fakes/kube-client.ts';
-import { silentLog } from '../../../fakes/log.ts';
+import { reconcileScope } from '../../../fakes/scope.ts';
 
 const namespace = 'bke';
 const infrastructure = 'infrastructure.cluster.x-k8s.io/v1alpha1';
@@ -97,7 +97,7 @@ beforeEach(() => {
 });
 
 async function reconcile(): Promise<void> {
-  await controller.reconcile('bke/prod', { log: silentLog, signal: new AbortController().signal, leaseGeneration: 1 });
+  await controller.reconcile('bke/prod', reconcileScope());
 }
 
 const bkeCluster = (): Promise<KubeObject | undefined> => management.get(clusterKey);

@@ -25,7 +25,7 @@ import {
 } from '../../../fakes/fleet.ts';
 import { fakeInformers } from '../../../fakes/informers.ts';
 import { FakeCluster } from '../../../fakes/kube-client.ts';
-import { silentLog } from '../../../fakes/log.ts';
+import { reconcileScope } from '../../../fakes/scope.ts';
 
 const namespace = 'bke';
 const bke = { apiVersion: 'bke.io/v1alpha1', namespace };
@@ -76,8 +76,7 @@ beforeEach(() => {
 });
 
 async function reconcile(): Promise<number | undefined> {
-  const signal = new AbortController().signal;
-  return (await controller.reconcile('bke/m1', { log: silentLog, signal, leaseGeneration: 3 })).requeueAfterMs;
+  return (await controller.reconcile('bke/m1', reconcileScope(3))).requeueAfterMs;
 }
 
 const host = (): Promise<KubeObject | undefined> => cluster.get({ ...bke, kind: 'BKEHost', name: 'w1' });

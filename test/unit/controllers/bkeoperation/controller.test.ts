@@ -8,7 +8,7 @@ import type { KubeObject } from '../../../../src/kube/client.ts';
 import { fieldAt, listAt, textAt } from '../../../../src/kube/fields.ts';
 import { fakeInformers } from '../../../fakes/informers.ts';
 import { FakeCluster } from '../../../fakes/kube-client.ts';
-import { silentLog } from '../../../fakes/log.ts';
+import { reconcileScope } from '../../../fakes/scope.ts';
 
 const namespace = 'bke';
 const clusterKey = { ...kinds.cluster, namespace, name: 'prod' };
@@ -46,8 +46,7 @@ function bench() {
     pass: (seconds: number) => {
       now += seconds * 1000;
     },
-    reconcile: () =>
-      controller.reconcile('bke/prod', { log: silentLog, signal: new AbortController().signal, leaseGeneration: 1 }),
+    reconcile: () => controller.reconcile('bke/prod', reconcileScope()),
     operations: () => site.objects(kinds.operation),
   };
 }
