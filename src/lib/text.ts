@@ -16,6 +16,12 @@ export function listed(words: readonly string[], joint = 'and'): string {
   return `${words.slice(0, -1).join(', ')} ${joint} ${words.at(-1) ?? ''}`;
 }
 
+/** `name: words`; words that begin with the name already are left as they are. */
+export function named(name: string, words: string): string {
+  const begins = words === name || [':', ','].some((mark) => words.startsWith(`${name}${mark}`));
+  return begins ? words : `${name}: ${words}`;
+}
+
 /** The last line that says something: programs tell their reason there. */
 export function lastLine(text: string): string {
   return text.trim().split('\n').at(-1) ?? '';

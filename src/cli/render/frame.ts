@@ -106,12 +106,12 @@ function activeLines(phase: PhaseView, step: ActiveStep, style: FrameStyle): str
   return [theme.faint(detail(`${prefix}${words}, ${formatDuration(now - step.since)}`, style))];
 }
 
-/** What to do meanwhile must not fall off the edge of a narrow terminal. */
+/** Where to look meanwhile must not fall off the edge of a narrow terminal. */
 function waitingLines(prefix: string, waiting: NonNullable<ActiveStep['waiting']>, style: FrameStyle): string[] {
   const whole = `${prefix}${waitingWords(waiting, style.now)}`;
   const { next, ...rest } = waiting;
   if (next === undefined || textWidth(whole) + 5 < style.columns) return [detail(whole, style)];
-  return [detail(`${prefix}${waitingWords(rest, style.now)}`, style), detail(`  meanwhile: ${oneLine(next)}`, style)];
+  return [detail(`${prefix}${waitingWords(rest, style.now)}`, style), detail(`  see: ${oneLine(next)}`, style)];
 }
 
 function detail(text: string, style: FrameStyle): string {

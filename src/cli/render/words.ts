@@ -22,10 +22,10 @@ export function operationWords({ action, target }: Pick<OperationView, 'action' 
   return `${action.replace('.', ' ')} of ${target}`;
 }
 
-/** waiting 12s for the registry to answer: connection refused; meanwhile: journalctl -u bke-registry */
+/** waiting 12s for the registry to answer: connection refused; see: journalctl -u bke-registry */
 export function waitingWords(event: EventOf<'step.waiting'>, now: number): string {
   const cause = event.cause === undefined ? '' : `: ${event.cause}`;
-  const next = event.next === undefined ? '' : `; meanwhile: ${event.next}`;
+  const next = event.next === undefined ? '' : `; see: ${event.next}`;
   return oneLine(`waiting ${formatDuration(now - Date.parse(event.since))} for ${event.for}${cause}${next}`);
 }
 

@@ -4,6 +4,7 @@ import type { NodeView, World } from '../../controllers/bkeoperation/world.ts';
 import { readCommandID } from '../../controllers/host-command/command-id.ts';
 import type { KubeObject } from '../../kube/client.ts';
 import { fieldAt, listAt, textAt } from '../../kube/fields.ts';
+import { named } from '../../lib/text.ts';
 
 export interface TreeNode {
   /** Kind/name, or the name of a condition. */
@@ -55,7 +56,7 @@ const mirrors: Readonly<Record<string, readonly string[]>> = {
   Machine: ['Ready', 'InfrastructureReady'],
 };
 /** Nothing is wrong: it cannot be said yet. */
-const unasked: ReadonlySet<string> = new Set(['InUse', 'NotAsked']);
+const unasked: ReadonlySet<string> = new Set(['Claimed', 'NotAsked']);
 
 interface Shown {
   readonly all: boolean;
@@ -98,9 +99,12 @@ function transitionOf(object: KubeObject, type: string): string {
 function stateNodes(bkeCluster: KubeObject | undefined): TreeNode[] {
   const name = textAt(bkeCluster, 'status', 'state', 'name');
   if (name === undefined) return [];
-  const at = [textAt(bkeCluster, 'status', 'state', 'host'), textAt(bkeCluster, 'status', 'state', 'step')];
-  const place = at.filter((part) => part !== undefined).join(' in ');
+  const host = textAt(bkeCluster, 'status', 'state', 'host');
   const message = textAt(bkeCluster, 'status', 'state', 'message') ?? '';
+  const at = [host, textAt(bkeCluster, 'status', 'state', 'step')].filter((part) => part !== undefined);
+  // What begins with the host tells the step as well.
+  const isPlaced = host !== undefined && named(host, message) === message;
+  const place = isPlaced ? '' : at.join(' in ');
   return [
     {
       name: `state ${name}`,
@@ -152,7 +156,7 @@ function nodeTree({ host, machine, bkeMachine, command }: NodeView, all: boolean
 function claimed(node: TreeNode): TreeNode {
   const agent = node.children.find(({ name }) => name === 'AgentReady');
   if (node.reason !== 'Claimed') return node;
-  const { status = 'True', reason = 'InUse', message = '' } = agent ?? {};
+  const { status = 'True', reason = 'Claimed', message = '' } = agent ?? {};
   return { ...node, status, reason, message, children: node.children.filter((child) => child !== agent) };
 }
 

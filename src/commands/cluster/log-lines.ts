@@ -2,7 +2,7 @@
 import type { World } from '../../controllers/bkeoperation/world.ts';
 import type { KubeObject } from '../../kube/client.ts';
 import { textAt } from '../../kube/fields.ts';
-import { visible } from '../../lib/text.ts';
+import { named, visible } from '../../lib/text.ts';
 import { wordsOf } from '../operation/journals.ts';
 import { ringEvents } from '../operation/ring-events.ts';
 
@@ -43,7 +43,7 @@ function eventLine(event: KubeObject): LogLine {
   return {
     id: `${event.metadata.uid ?? event.metadata.name} ${time}`,
     time,
-    text: visible(`${involved(event)} ${reason}: ${words}`, 2000),
+    text: visible(`${involved(event)} ${named(reason, words)}`, 2000),
   };
 }
 

@@ -3,6 +3,7 @@ import type { KubeObject } from '../../kube/client.ts';
 import { conditionOf } from '../../kube/conditions.ts';
 import { fieldAt, listAt, numberAt, textAt } from '../../kube/fields.ts';
 import { coreLabels } from '../../cluster/render/names.ts';
+import { named } from '../../lib/text.ts';
 import { failureReasons } from '../bkemachine/conditions.ts';
 import { isControlPlane } from '../cluster-objects.ts';
 import type { StateInput, Trouble } from './state.ts';
@@ -103,17 +104,24 @@ function reasonOf({ bkeMachine }: Member): string | undefined {
 function failureOf(member: Member): Trouble[] {
   const ready = conditionOf(member.bkeMachine, 'Ready');
   if (ready === undefined || ready.status === 'True' || !failureReasons.has(ready.reason)) return [];
-  return [{ ...placeOf(member), message: `${member.machine.metadata.name}: ${ready.message}` }];
+  return [{ ...placeOf(member), message: toldOf(member, ready.message) }];
 }
 
 function waitOf(member: Member): Trouble {
   const { machine, bkeMachine } = member;
   const { name } = machine.metadata;
   const ready = conditionOf(bkeMachine, 'Ready');
-  if (isGoing(machine)) return { ...placeOf(member), message: `${name}: ${ready?.message ?? 'it is going'}` };
+  if (isGoing(machine)) return { ...placeOf(member), message: toldOf(member, ready?.message ?? 'it is going') };
   if (ready === undefined) return { message: `${name}: nobody has begun with it yet` };
-  if (ready.status !== 'True') return { ...placeOf(member), message: `${name}: ${ready.message}` };
+  if (ready.status !== 'True') return { ...placeOf(member), message: toldOf(member, ready.message) };
   return { ...placeOf(member), message: `${name}: its host has become a node, which Cluster API has not seen yet` };
+}
+
+/** What begins with the host's name needs no machine's. */
+function toldOf({ machine, bkeMachine }: Member, message: string): string {
+  const host = textAt(bkeMachine, 'spec', 'hostRef', 'name');
+  const byHost = host === undefined ? '' : named(host, message);
+  return byHost === message ? message : named(machine.metadata.name, message);
 }
 
 function placeOf({ bkeMachine, command }: Member): Pick<Trouble, 'host' | 'step'> {

@@ -2,6 +2,7 @@
 import type { KubeObject } from '../../kube/client.ts';
 import { conditionOf } from '../../kube/conditions.ts';
 import { fieldAt, textAt } from '../../kube/fields.ts';
+import { named } from '../../lib/text.ts';
 import { storedConditions, type Turn, turned } from '../conditions.ts';
 import type { ObjectEvent } from '../event-recorder.ts';
 import { putStatus, type StatusWriter } from '../object-status.ts';
@@ -45,7 +46,7 @@ function statusField(object: KubeObject, { verdicts, facts, heartbeat }: HostSta
 }
 
 function eventOf({ type, verdict: { status, reason, message } }: Turn<ConditionType>): Omit<ObjectEvent, 'object'> {
-  const words = `${type}: ${message === '' ? reason : message}`.slice(0, longestEvent);
+  const words = named(type, message === '' ? reason : message).slice(0, longestEvent);
   return { type: status === 'True' ? 'Normal' : 'Warning', reason, message: words };
 }
 

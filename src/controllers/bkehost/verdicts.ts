@@ -123,7 +123,7 @@ function uncleanBySpec(name: string, { quarantine, cleanUpPending, consumerRef }
     return no('Quarantined', `since ${quarantine.since}: ${quarantine.reason}. When it is clean: ${way}`);
   }
   if (cleanUpPending === true) return no('CleanUpPending', 'what a cluster left is not proven to be gone');
-  return consumerRef === undefined ? undefined : unknown('InUse', 'a machine has the host');
+  return consumerRef === undefined ? undefined : unknown('Claimed', 'a machine has the host');
 }
 
 /** The first thing that speaks against it. With an agent that answers, nobody has to log in any more. */

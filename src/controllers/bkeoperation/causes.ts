@@ -83,11 +83,22 @@ export function commandSteps(command: KubeObject | undefined): CommandStep[] {
   });
 }
 
+/** What tasks of the agent (src/tasks/registry.ts) are for people. */
+const taskWords: Readonly<Record<string, string>> = {
+  'environment-check': 'checks',
+  'node/environment': 'kernel settings and tools',
+  'node/container-runtime': 'container runtime',
+  'node/kubernetes': 'programs of Kubernetes',
+  'node/images': 'images',
+  'bootstrap-data': 'become a node',
+  reset: 'take the cluster off the host',
+};
+
 /** What the agent does now. */
 export function workOf(steps: readonly CommandStep[]): string | undefined {
   const current = steps.find(({ state }) => state === 'Running') ?? steps.find(({ state }) => state === 'Pending');
   if (current === undefined) return undefined;
-  const number = `step ${steps.indexOf(current) + 1} of ${steps.length}, ${current.task}`;
+  const number = `step ${steps.indexOf(current) + 1} of ${steps.length}, ${taskWords[current.task] ?? current.task}`;
   if (current.state === 'Pending') return `${number}: the agent has not begun it yet`;
   return current.message === undefined ? number : `${number}: ${firstLine(current.message)}`;
 }

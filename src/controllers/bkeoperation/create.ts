@@ -2,6 +2,7 @@
 import type { BKEOperationStatus } from '../../api/kinds/bke-operation.ts';
 import { fieldAt, listAt, textAt } from '../../kube/fields.ts';
 import { firstLine, holds, troubleOf } from './causes.ts';
+import { named } from '../../lib/text.ts';
 import { type Asking, siteTrouble } from './host-errors.ts';
 import { type Around, describeCommand, hostSteps, isNode } from './host-steps.ts';
 import type { Chain, Look, LookedStep, OperationFrame } from './chain.ts';
@@ -106,9 +107,9 @@ function clusterSteps(around: Around, someFailed: boolean): LookedStep[] {
 
 function resourcesLook({ cluster, bkeCluster, nodes }: World): Look {
   const missing = [
-    ...(cluster === undefined ? ['the Cluster'] : []),
-    ...(bkeCluster === undefined ? ['its BKECluster'] : []),
-    ...(nodes.length === 0 ? ['a BKEHost'] : []),
+    ...(cluster === undefined ? ['the cluster'] : []),
+    ...(bkeCluster === undefined ? ['its infrastructure'] : []),
+    ...(nodes.length === 0 ? ['its hosts'] : []),
   ];
   if (missing.length === 0) return { state: 'done' };
   return { state: 'waiting', for: 'the resources of the cluster', cause: `not there yet: ${missing.join(', ')}` };
@@ -144,7 +145,7 @@ function networkLook(world: World): Look {
   const [first] = unready;
   const cause =
     addonTrouble(world) ??
-    (first === undefined ? 'no node is there yet' : `${first.name}: ${troubleOf(first.machine) ?? 'not ready'}`);
+    (first === undefined ? 'no node is there yet' : named(first.name, troubleOf(first.machine) ?? 'not ready'));
   return { state: 'waiting', for: 'the network of the nodes', cause, next: describeCommand({ world }) };
 }
 

@@ -114,11 +114,11 @@ describe('the frame on a terminal', () => {
   it('says what is waited for, since when, why, and what to do', () => {
     const view = viewOf(oneHost.slice(0, 9));
     expect(renderFrame(view, style(8, { columns: 120 })).at(-1)).toBe(
-      '    waiting 5.0s for the registry to answer: connection refused\\x1b[2J; meanwhile: journalctl -u bke-registry',
+      '    waiting 5.0s for the registry to answer: connection refused\\x1b[2J; see: journalctl -u bke-registry',
     );
     expect(renderFrame(view, style(8, { columns: 80 })).slice(-2)).toEqual([
       '    waiting 5.0s for the registry to answer: connection refused\\x1b[2J',
-      '      meanwhile: journalctl -u bke-registry',
+      '      see: journalctl -u bke-registry',
     ]);
   });
 
@@ -165,11 +165,11 @@ describe('the frame on a terminal', () => {
       '    ✗ w400: log in: error[BKE_TIMEOUT] no answer from port 22',
       '    ✗ w500: log in: error[BKE_TIMEOUT] no answer from port 22',
       '    and 5 more failed',
-      '    w7: waiting 1m04s for sshd: connection refused; meanwhile: look at the console',
-      '    w14: waiting 1m04s for sshd: connection refused; meanwhile: look at the console',
-      '    w21: waiting 1m04s for sshd: connection refused; meanwhile: look at the console',
-      '    w28: waiting 1m04s for sshd: connection refused; meanwhile: look at the console',
-      '    w35: waiting 1m04s for sshd: connection refused; meanwhile: look at the console',
+      '    w7: waiting 1m04s for sshd: connection refused; see: look at the console',
+      '    w14: waiting 1m04s for sshd: connection refused; see: look at the console',
+      '    w21: waiting 1m04s for sshd: connection refused; see: look at the console',
+      '    w28: waiting 1m04s for sshd: connection refused; see: look at the console',
+      '    w35: waiting 1m04s for sshd: connection refused; see: look at the console',
       '    and 136 more at work',
     ]);
   });
@@ -274,7 +274,7 @@ describe('the plain renderer', () => {
       '2026-11-30T10:15:02Z look around: nothing to do after 2.0s',
       '2026-11-30T10:15:02Z == Check this host: done after 2.0s',
       '2026-11-30T10:15:02Z == Start local services',
-      '2026-11-30T10:15:05Z start the registry: waiting 2.0s for the registry to answer: connection refused\\x1b[2J; meanwhile: journalctl -u bke-registry',
+      '2026-11-30T10:15:05Z start the registry: waiting 2.0s for the registry to answer: connection refused\\x1b[2J; see: journalctl -u bke-registry',
       '2026-11-30T10:15:09Z warning: the clock is 3 s off',
       '2026-11-30T10:15:12Z start the registry: FAILED after 10s: error[BKE_TIMEOUT] waited 9s for the registry',
       '2026-11-30T10:15:12Z == Start local services: FAILED after 10s',
@@ -326,7 +326,7 @@ describe('the plain renderer', () => {
     for (const event of waits) renderer.handle(event);
     renderer.close();
     expect(stream.text().match(/waiting.*/g)).toEqual([
-      'waiting 2.0s for etcd: try 2; meanwhile: look',
+      'waiting 2.0s for etcd: try 2; see: look',
       'waiting 8.0s for etcd: try 8',
       'waiting 20s for etcd: try 20',
       'waiting 40s for etcd: try 40',

@@ -9,6 +9,7 @@ import {
   camelCase,
   listed,
   listedShort,
+  named,
   padEnd,
   plural,
   printable,
@@ -203,4 +204,14 @@ it('input is read by type, and a wrong name or type is a bug of the handler', ()
   expect(() => input.number('name')).toThrow('not a number');
   expect(() => input.requiredText('missing')).toThrow("input 'missing' is undefined, not given");
   expect(() => input.texts('name')).toThrow('not a list');
+});
+
+it.each([
+  ['it does not start', 'cp1: it does not start'],
+  ['cp1: it does not start', 'cp1: it does not start'],
+  ['cp1, step a: it does not start', 'cp1, step a: it does not start'],
+  ['cp10: it does not start', 'cp1: cp10: it does not start'],
+  ['cp1', 'cp1'],
+])('names what is told once: %s', (words, told) => {
+  expect(named('cp1', words)).toBe(told);
 });

@@ -102,7 +102,7 @@ const all: Partial<Record<KindName, KubeObject[]>> = {
       spec: { address: '10.0.0.11', roles: ['control-plane'], consumerRef: { name: 'prod-cp-x' } },
       conditions: [
         condition('AgentReady', 'True', 'Heartbeat'),
-        condition('Clean', 'Unknown', 'InUse', 'a machine has the host'),
+        condition('Clean', 'Unknown', 'Claimed', 'a machine has the host'),
         condition('Available', 'False', 'Claimed', 'bke/prod-cp-x has it'),
       ],
       status: { agent: { version: '0.1.0', lastSeen: created } },
@@ -151,6 +151,22 @@ function screenOf(all: boolean): string {
 
 it('shows a cluster as a tree of what is not as it should be', async () => {
   await expect(screenOf(false)).toMatchFileSnapshot('golden/describe.txt');
+});
+
+it.each([
+  ['w1: bootstrap-data: kubeadm join', 'w1: bootstrap-data: kubeadm join'],
+  ['w1, step bootstrap-data: BKE_TIMEOUT: too late', 'w1, step bootstrap-data: BKE_TIMEOUT: too late'],
+  ['w10: is not w1', 'w1 in bootstrap-data: w10: is not w1'],
+])('says the host of a state once: %s', (message, told) => {
+  const bkeCluster = {
+    ...object('bkeCluster', 'prod', {}),
+    status: {
+      state: { name: 'Scaling', reason: 'Joining', message, since: created, host: 'w1', step: 'bootstrap-data' },
+    },
+  };
+  const tree = describeTree({ ...world, bkeCluster }, { all: false });
+  const state = tree.children[0]?.children.find(({ name }) => name === 'state Scaling');
+  expect(state?.message).toBe(told);
 });
 
 it('shows every condition when asked', () => {

@@ -47,11 +47,14 @@ it('tells operations and events of the cluster in order of time, and of nothing 
   };
   const events = [
     event('prod', 'Cluster', '2026-11-30T10:00:03Z', 'opened'),
+    event('prod', 'Cluster', '2026-11-30T10:00:04Z', 'OperationOpened'),
     event('other', 'Cluster', '2026-11-30T10:00:03Z', 'x'),
   ];
   expect(logLines(world, [operation], events).map(logText)).toEqual([
     '2026-11-30T10:00:01Z operation.started: cluster.create of cluster prod\n',
     '2026-11-30T10:00:03Z Cluster/prod OperationOpened: opened\n',
+    // Who has no more to say than the reason is not quoted with it.
+    '2026-11-30T10:00:04Z Cluster/prod OperationOpened\n',
     '2026-11-30T10:00:05Z w1 node/join step.waiting: w1 to become a node: kubeadm\\x1b[2J join\n',
   ]);
 });

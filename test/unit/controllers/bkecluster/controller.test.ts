@@ -239,8 +239,8 @@ it('gathers each host that fails as an event on the cluster', async () => {
   await reconcile();
   const failed = told.filter((line) => line.startsWith('HostFailed'));
   expect([...new Set(failed)]).toEqual([
-    'HostFailed w1: w1: it does not start',
-    'HostFailed w2: w2: it does not start',
+    'HostFailed w1: it does not start',
+    'HostFailed w2: it does not start',
   ]);
 });
 

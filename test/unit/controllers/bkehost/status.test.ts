@@ -29,7 +29,9 @@ function writer(day: string, apply?: () => Promise<KubeObject>) {
       return apply === undefined ? { ...host, status: object['status'] } : apply();
     },
   };
-  const events = { record: async ({ type, reason }: ObjectEvent) => void told.push(`${type} ${reason}`) };
+  const events = {
+    record: async ({ type, reason, message }: ObjectEvent) => void told.push(`${type} ${reason} <${message}>`),
+  };
   return { applied, told, made: { client, events, now: () => new Date(day) } };
 }
 
@@ -47,7 +49,7 @@ it('writes all conditions with the generation they are about, and nothing where 
     lastTransitionTime: '2026-11-30T10:00:00Z',
     observedGeneration: 3,
   });
-  expect(first.told).toEqual(['Normal Available']);
+  expect(first.told).toEqual(['Normal Available <Available>']);
   const second = writer('2026-11-30T11:00:00Z');
   const later = { ...heartbeat, lastSeen: '2026-11-30T10:01:00.000000Z' };
   expect(await writeStatus(second.made, after, { verdicts: well, facts: { cpus: 2 }, heartbeat: later })).toBe(after);
@@ -66,10 +68,10 @@ it('keeps the time since when a condition is so, and tells what went wrong and w
   const second = await writeStatus(bad.made, first, { verdicts, facts: undefined, heartbeat });
   const times = listAt(second, 'status', 'conditions').map((condition) => textAt(condition, 'lastTransitionTime'));
   expect(times).toEqual([10, 10, 11, 10, 10, 11].map((hour) => `2026-11-30T${hour}:00:00Z`));
-  expect(bad.told).toEqual(['Warning HeartbeatLost', 'Warning HeartbeatLost']);
+  expect(bad.told).toEqual(['Warning HeartbeatLost <AgentReady: silent>', 'Warning HeartbeatLost <Available: silent>']);
   const good = writer('2026-11-30T12:00:00Z');
   await writeStatus(good.made, second, { verdicts: well, facts: undefined, heartbeat });
-  expect(good.told).toEqual(['Normal Heartbeat', 'Normal Available']);
+  expect(good.told).toEqual(['Normal Heartbeat <AgentReady: Heartbeat>', 'Normal Available <Available>']);
 });
 
 it('has nothing to say of a host that is gone', async () => {

@@ -132,5 +132,5 @@ it('does not hold a host in use to checks that are meant for a bare one', () => 
   const before = { Preflight: yes('ChecksPassed') };
   const { Preflight, Clean } = verdictsOf(known({ spec: claimed, heartbeat: fresh, assessment, before }));
   expect(Preflight).toEqual(before.Preflight);
-  expect(Clean).toEqual(unknown('InUse', 'a machine has the host'));
+  expect(Clean).toEqual(unknown('Claimed', 'a machine has the host'));
 });

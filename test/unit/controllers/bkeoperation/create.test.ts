@@ -55,7 +55,7 @@ it('tells a cluster from its hosts to its health, each thing once', () => {
     'operation.started',
     'phase.started infrastructure',
     'step.started cluster/resources',
-    'waiting cluster/resources: the resources of the cluster: not there yet: the Cluster, its BKECluster, a BKEHost',
+    'waiting cluster/resources: the resources of the cluster: not there yet: the cluster, its infrastructure, its hosts',
   ]);
   resources(site);
   site.host('cp1', 'control-plane', enrolling);
@@ -81,7 +81,7 @@ it('tells a cluster from its hosts to its health, each thing once', () => {
     'step.finished cp1 host/agent',
     'phase.started control-plane',
     'step.started cp1 node/prepare',
-    'waiting cp1 node/prepare: cp1 to be prepared: step 2 of 2, node/images: pull pause',
+    'waiting cp1 node/prepare: cp1 to be prepared: step 2 of 2, images: pull pause',
   ]);
   site.put('bkeCluster', name, { spec: { cni: 'flannel' }, status: { initialization: { provisioned: true } } });
   site.put('cluster', name, {
@@ -105,7 +105,7 @@ it('tells a cluster from its hosts to its health, each thing once', () => {
     'phase.finished infrastructure done',
     'phase.finished control-plane done',
     'waiting cluster/network: the network of the nodes: cp1: cni plugin not initialized',
-    'waiting w1 node/join: w1 to become a node: step 1 of 1, bootstrap-data: kubeadm join',
+    'waiting w1 node/join: w1 to become a node: step 1 of 1, become a node: kubeadm join',
   ]);
   site.node('cp1', true);
   site.node('w1', true);
@@ -180,7 +180,7 @@ it('tells of hosts that are prepared before machines take them', () => {
     status: { commandID: 'c', steps: steps(state) },
   });
   site.put('command', 'w1', command('Running'));
-  expect(site.told(1)).toContain('waiting w1 node/prepare: w1 to be prepared: step 1 of 1, node/images: pull pause');
+  expect(site.told(1)).toContain('waiting w1 node/prepare: w1 to be prepared: step 1 of 1, images: pull pause');
   site.put('command', 'w1', command('Done'));
   expect(site.told(20)).toEqual([
     'step.finished w1 node/prepare',
