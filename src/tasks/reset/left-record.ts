@@ -4,7 +4,8 @@ import type { Host } from '../../host/host.ts';
 import { removeDrafts } from '../../host/changes/file-state.ts';
 import { readKernelValue } from '../../host/changes/sysctl.ts';
 import { defaultStateDir } from '../../host/ledger/ledger.ts';
-import type { KnownPath } from '../../host/state/known-paths.ts';
+import { type KnownPath, sharedFolders } from '../../host/state/known-paths.ts';
+import { isWithin } from '../../host/state/mounts.ts';
 import { listedShort } from '../../lib/text.ts';
 import { tryJson } from '../../lib/try-json.ts';
 import type { Left } from './reset-plan.ts';
@@ -49,11 +50,13 @@ export async function readLeftRecord(host: Host): Promise<Remembered> {
   if (content === undefined) return { exists: false, paths: [], left: [] };
   const entries = record.safeParse(tryJson(content.toString('utf8'))).data?.left ?? [];
   const left = await Promise.all(entries.map((known) => stillSo(host, known)));
-  return { exists: true, paths: entries.flatMap(pathOf), left: left.flatMap((one) => one ?? []) };
+  return { exists: true, paths: entries.flatMap(pathsOf), left: left.flatMap((one) => one ?? []) };
 }
 
-function pathOf({ trace: known }: Entry): KnownPath[] {
-  return known.type === 'path' ? [{ path: known.path, kind: known.kind, what: known.what }] : [];
+/** Files that a person took away leave the folders that were made for them. */
+function pathsOf({ trace: known }: Entry): KnownPath[] {
+  if (known.type === 'path') return [{ path: known.path, kind: known.kind, what: known.what }];
+  return known.type === 'files' ? sharedFolders.filter(({ path }) => isWithin(known.folder, path)) : [];
 }
 
 async function stillSo(host: Host, known: Entry): Promise<Left | undefined> {

@@ -6,6 +6,7 @@ import { unitFolder } from '../../host/systemd.ts';
 import { ownMark } from '../../lib/own-mark.ts';
 import { agentPaths, agentUnit } from '../agent/paths.ts';
 import { kubeadmPaths } from '../bootstrap-cluster/kubeadm/paths.ts';
+import { bootstrapPaths } from '../node/cloud-config/state.ts';
 import { containerdPaths } from '../node/containerd-config.ts';
 import { kernelValuesFile, modulesFile } from '../node/environment.ts';
 import { kubeletFiles, kubeletPaths } from '../node/kubelet-config.ts';
@@ -76,6 +77,7 @@ export function namedPaths(flags: ResetFlags): KnownPath[] {
         ]
       : []),
     ...paths('tree', 'files brought for the node', [agentPaths.artifacts]),
+    ...paths('tree', 'how the host became a node', [bootstrapPaths.folder]),
     ...(flags.all ? paths('tree', 'agent state', [agentPaths.stateDir]) : []),
     ...(flags.all && flags.mount ? paths('file', 'site CA', [siteCa]) : []),
   ];

@@ -214,17 +214,17 @@ echo > $k; reset; there state /var/lib/bke; reset; grep -q 'Nothing to do' /tmp/
   it("takes a node that bke made off a host whose record is lost, and says each time what may be bke's and nothing proves", async () => {
     const { told, stdout, stderr } = await inSandbox(`${tree}
 mount -t proc proc /proc; f=/proc/sys/net/ipv4/ip_forward; echo 0 > $f; mkdir -p /etc/modules-load.d /etc/sysctl.d /etc/systemd/system /usr/local/libexec; rm -rf /etc/containerd /etc/crictl.yaml; tree > /tmp/before
-mkdir -p /etc/kubernetes/kubelet.conf.d /var/lib/bke/artifacts /var/lib/bke/agent /usr/local/libexec/bke/kubelet-v1.36.3 /etc/containerd /etc/systemd/system/multi-user.target.wants
+mkdir -p /etc/kubernetes/kubelet.conf.d /var/lib/bke/artifacts /var/lib/bke/agent /var/lib/bke/bootstrap /usr/local/libexec/bke/kubelet-v1.36.3 /etc/containerd /etc/systemd/system/multi-user.target.wants
 ${node}
 marked() { for path in "$@"; do echo '# Written by bke.' > $path; done; }
 marked /etc/modules-load.d/bke-node.conf /etc/kubernetes/kubelet.conf.d/10-bke.conf /etc/containerd/config.toml /etc/crictl.yaml
 for unit in kubelet containerd bke-agent; do marked /etc/systemd/system/$unit.service; ln -s ../$unit.service /etc/systemd/system/multi-user.target.wants/; done
 printf '# Written by bke.\nnet.bridge.bridge-nf-call-iptables = 1\nnet.ipv4.ip_forward = 1\n' > /etc/sysctl.d/99-zz-bke-node.conf; echo 1 > $f
-echo x > /usr/local/libexec/bke/kubelet-v1.36.3/kubelet; ln -s /usr/local/libexec/bke/kubelet-v1.36.3/kubelet /usr/local/bin/kubelet-link; echo x > /var/lib/bke/artifacts/sha; echo x > /var/lib/bke/agent/token; echo x > /opt/cni/bin/bridge
+echo x > /usr/local/libexec/bke/kubelet-v1.36.3/kubelet; ln -s /usr/local/libexec/bke/kubelet-v1.36.3/kubelet /usr/local/bin/kubelet-link; echo x > /var/lib/bke/artifacts/sha; echo x > /var/lib/bke/agent/token; echo x > /var/lib/bke/bootstrap/state.json; echo x > /opt/cni/bin/bridge
 rm -rf /var/lib/bke/ledger
 for i in 1 2; do reset; tell "value$i" "$(grep -c 'kernel value' /tmp/out)"; done
 tell left "$(find /etc/kubernetes /etc/containerd /etc/systemd/system /etc/sysctl.d /usr/local/libexec /var/lib/kubelet /opt/cni -newer /tmp/before -type f 2>/dev/null | tr '\n' ' ')"
-echo 0 > $f; rm -r /opt/cni; rm /var/lib/bke/left.json; reset
+echo 0 > $f; rm /opt/cni/bin/bridge; reset
 tree > /tmp/after; diff /tmp/before /tmp/after && tell same yes`);
     expect(told, `${stdout}${stderr}`).toMatchObject({
       rc1: '1',
