@@ -9,7 +9,7 @@ export interface RunOptions {
   /** Added to a clean environment of PATH, LC_ALL=C and HOME; nothing is inherited. */
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
-  /** stdout and stderr beyond this many bytes each are dropped from the front. Default 1 MiB. */
+  /** stdout and stderr beyond this many bytes each are dropped from the front, which the result tells. Default 1 MiB. */
   readonly maxOutputBytes?: number;
   readonly signal?: AbortSignal;
 }
@@ -19,6 +19,8 @@ export interface RunResult {
   readonly exitCode: number;
   readonly stdout: string;
   readonly stderr: string;
+  /** Bytes that are missing at the beginning of each, where some are. */
+  readonly dropped?: { readonly stdout: number; readonly stderr: number };
 }
 
 /** Any machine bke can reach: this one, or one over SSH. Programs run as root (sudo where the login is not root). */

@@ -5,6 +5,7 @@ export class TailBuffer {
   readonly #limit: number;
   #chunks: Buffer[] = [];
   #size = 0;
+  #pushed = 0;
 
   constructor(limit: number) {
     this.#limit = limit;
@@ -14,7 +15,13 @@ export class TailBuffer {
     if (chunk.length === 0) return;
     this.#chunks.push(chunk);
     this.#size += chunk.length;
+    this.#pushed += chunk.length;
     if (this.#size > 2 * this.#limit + 65_536) this.#trim();
+  }
+
+  /** Bytes that came before those that are kept. */
+  get dropped(): number {
+    return Math.max(0, this.#pushed - this.#limit);
   }
 
   toString(): string {
@@ -28,4 +35,13 @@ export class TailBuffer {
     this.#chunks = [kept];
     this.#size = kept.length;
   }
+}
+
+/** What is missing of two outputs; nothing where both are whole. */
+export function droppedOf(
+  stdout: Pick<TailBuffer, 'dropped'>,
+  stderr: Pick<TailBuffer, 'dropped'>,
+): { dropped?: { readonly stdout: number; readonly stderr: number } } {
+  if (stdout.dropped + stderr.dropped === 0) return {};
+  return { dropped: { stdout: stdout.dropped, stderr: stderr.dropped } };
 }

@@ -1,10 +1,12 @@
 // The work of `bke host exec`.
+import type { RunResult } from '../../host/host.ts';
 import { connect } from '../../host/ssh/connect.ts';
 import type { SshTarget } from '../../host/ssh/target.ts';
 import type { CommandInput, CommandResult } from '../../lib/command.ts';
 import { errorTable, ExitCode } from '../../lib/error-table.ts';
 import { BkeError, type ErrorReport, toErrorReport } from '../../lib/errors.ts';
 import { type InputReader, readInput } from '../../lib/input.ts';
+import { formatBytes } from '../../lib/bytes.ts';
 import { createLimit } from '../../lib/limit.ts';
 import { shellCommand } from '../../lib/quote.ts';
 import { listedShort } from '../../lib/text.ts';
@@ -21,6 +23,8 @@ export interface Ran {
   readonly exitCode?: number;
   readonly stdout?: string;
   readonly stderr?: string;
+  /** Bytes that are missing at the beginning of each, where some are. */
+  readonly dropped?: NonNullable<RunResult['dropped']>;
   /** It could not be run there. */
   readonly error?: ErrorReport;
 }
@@ -39,10 +43,32 @@ export async function runHostExec(context: CommandContext, input: CommandInput):
   const limit = createLimit(connections);
   const argv: [string, ...string[]] = [program, ...words];
   const timeoutMs = read.number('timeout') ?? defaultTimeoutMs;
-  const ran = await Promise.all(
-    targets.map((target) => limit(() => runOn(context, target, { argv, timeoutMs, acceptAll }))),
-  );
+  const run: Run = { argv, timeoutMs, maxOutputBytes: outputLimit(targets.length), acceptAll };
+  const ran = await Promise.all(targets.map((target) => limit(() => runOn(context, target, run))));
+  for (const line of droppedLines(ran, run.maxOutputBytes)) context.note(line);
   return { kind: 'object', value: { hosts: ran }, text: ran.map(textOf).join(''), exitCode: exitCodeOf(ran) };
+}
+
+/** All that is kept of all hosts fits into this. */
+const mostKept = 128 * 1024 * 1024;
+const mostOfOne = 4 * 1024 * 1024;
+
+/** Bytes of each of the two outputs of a host. */
+export function outputLimit(hosts: number): number {
+  return Math.min(mostOfOne, Math.floor(mostKept / (2 * Math.max(1, hosts))));
+}
+
+/** Output that is not whole must not look as if it were. */
+export function droppedLines(ran: readonly Ran[], limit: number): string[] {
+  const lines = ran.flatMap(({ host, dropped }) => {
+    if (dropped === undefined) return [];
+    const parts = [
+      ...(dropped.stdout === 0 ? [] : [`${formatBytes(dropped.stdout)} of its output`]),
+      ...(dropped.stderr === 0 ? [] : [`${formatBytes(dropped.stderr)} of its errors`]),
+    ];
+    return [`warning: ${host}: the first ${parts.join(' and ')} are left out; the last ${formatBytes(limit)} are here`];
+  });
+  return lines.length === 0 ? [] : [...lines, `  Have less printed (sh -c '… | tail -n 1000'), or into a file there.`];
 }
 
 function noFile({ argv }: CommandContext): BkeError {
@@ -69,17 +95,18 @@ function chooseHosts(targets: readonly SshTarget[], read: InputReader): readonly
 interface Run {
   readonly argv: readonly [string, ...string[]];
   readonly timeoutMs: number;
+  readonly maxOutputBytes: number;
   readonly acceptAll: boolean;
 }
 
-async function runOn(context: CommandContext, target: SshTarget, { argv, timeoutMs, acceptAll }: Run): Promise<Ran> {
+async function runOn(context: CommandContext, target: SshTarget, { acceptAll, ...run }: Run): Promise<Ran> {
   const { signal } = context;
   try {
     const host = await connect(target, { signal, acceptNew: acceptAll });
     try {
       await noteNewKeys(context, host.newHostKeys);
-      const { exitCode, stdout, stderr } = await host.run(argv, { timeoutMs, signal });
-      return { host: target.name, exitCode, stdout, stderr };
+      const { argv, ...options } = run;
+      return { host: target.name, ...(await host.run(argv, { ...options, signal })) };
     } finally {
       await host.close();
     }

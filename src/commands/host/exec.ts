@@ -7,7 +7,7 @@ export const hostExec: Command = {
   group: 'hosts',
   summary: 'Run a program on the hosts of a cluster.yaml, over SSH',
   description:
-    'As root (by sudo where the login is not root), on all hosts of the file at once or on those that --host names; no shell reads the words, so pipes need `sh -c`. What each host prints is shown under its name when it is done. Exit code 1 where the program failed somewhere, 5 where a host could not be reached.',
+    'As root (by sudo where the login is not root), on all hosts of the file at once or on those that --host names; no shell reads the words, so pipes need `sh -c`. What each host prints is shown under its name when it is done: at most its last 4 MiB, and what is left out is told. Exit code 1 where the program failed somewhere, 5 where a host could not be reached.',
   examples: [
     { command: 'bke host exec -f cluster.yaml -- uptime', says: 'on every host' },
     {

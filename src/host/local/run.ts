@@ -4,7 +4,7 @@ import { constants } from 'node:os';
 import { pipeline, Readable } from 'node:stream';
 import { BkeError } from '../../lib/errors.ts';
 import { lastLines } from '../../lib/text.ts';
-import { TailBuffer } from '../../lib/tail-buffer.ts';
+import { droppedOf, TailBuffer } from '../../lib/tail-buffer.ts';
 import { errnoOf } from '../errno.ts';
 import type { RunOptions, RunResult } from '../host.ts';
 import { systemPath } from '../system-path.ts';
@@ -142,7 +142,7 @@ export async function runProgram(argv: readonly [string, ...string[]], options: 
     const { exitCode } = await ended(child);
     const stopped = stopError(stop, program, stderr.toString(), options.timeoutMs);
     if (stopped !== undefined) throw stopped;
-    return { exitCode, stdout: stdout.toString(), stderr: stderr.toString() };
+    return { exitCode, stdout: stdout.toString(), stderr: stderr.toString(), ...droppedOf(stdout, stderr) };
   } catch (thrown) {
     const failure = startFailure(thrown);
     if (failure === undefined) throw thrown;

@@ -41,6 +41,11 @@ export class FrameReader {
     return this.#body.toString();
   }
 
+  /** Bytes of it that `text` has no more. */
+  get dropped(): number {
+    return this.#body.dropped;
+  }
+
   push(chunk: Buffer): void {
     let data = this.#pending.length === 0 ? chunk : Buffer.concat([this.#pending, chunk]);
     if (this.#state === 'before') {

@@ -4,9 +4,10 @@ import type { Readable } from 'node:stream';
 import type { ClientChannel } from 'ssh2';
 import { BkeError } from '../../lib/errors.ts';
 import { toError } from '../../lib/thrown.ts';
-import type { RunOptions } from '../host.ts';
+import type { RunOptions, RunResult } from '../host.ts';
 import { FrameReader } from './frame.ts';
 import { type SudoMode, startLine, sudoPrompt } from './script.ts';
+import { droppedOf } from '../../lib/tail-buffer.ts';
 import { lastLines } from '../../lib/text.ts';
 import { startFailure } from './start-failure.ts';
 import type { SshTarget } from './target.ts';
@@ -36,6 +37,8 @@ export interface ProgramResult {
   readonly value: string;
   readonly stdout: string;
   readonly stderr: string;
+  /** As in RunResult. */
+  readonly dropped?: NonNullable<RunResult['dropped']>;
 }
 
 /** What a running program needs of its connection. */
@@ -196,7 +199,8 @@ class Run {
       return;
     }
     this.#settled = true;
-    this.#done.resolve({ value, stdout: this.#out.text, stderr: this.#err.text });
+    const [stdout, stderr] = [this.#out, this.#err];
+    this.#done.resolve({ value, stdout: stdout.text, stderr: stderr.text, ...droppedOf(stdout, stderr) });
   }
 
   #fail(error: Error): void {

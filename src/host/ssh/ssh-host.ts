@@ -26,7 +26,7 @@ export class SshHost implements HostShell {
 
   async run(argv: readonly [string, ...string[]], options: RunOptions = {}): Promise<RunResult> {
     const what = shellCommand(argv);
-    const { value, stdout, stderr } = await this.#connection.run({
+    const { value, stdout, stderr, ...rest } = await this.#connection.run({
       script: programScript(argv, options),
       input: options.input,
       timeoutMs: options.timeoutMs ?? 60_000,
@@ -34,7 +34,7 @@ export class SshHost implements HostShell {
       signal: options.signal,
       what: what.length > 200 ? `${what.slice(0, 200)}…` : what,
     });
-    if (value !== noDirectory) return { exitCode: Number(value), stdout, stderr };
+    if (value !== noDirectory) return { exitCode: Number(value), stdout, stderr, ...rest };
     throw new BkeError('BKE_COMMAND_FAILED', `cannot run ${argv[0]} on ${this.name} in ${options.cwd ?? '/'}`, {
       host: this.name,
       // The shell puts its own name and line before its complaint.

@@ -262,9 +262,12 @@ describe('deadlines', () => {
 describe('output and input', () => {
   test('large output keeps its end, large input arrives whole, an unread input does no harm', async () => {
     const host = await connect(sshd.target());
-    const { stdout } = await host.run(['seq', '1', '400000'], { maxOutputBytes: 1000 });
+    const { stdout, dropped } = await host.run(['seq', '1', '400000'], { maxOutputBytes: 1000 });
     expect(stdout).toHaveLength(1000);
     expect(stdout.endsWith('399999\n400000\n')).toBe(true);
+    // What seq prints is 2 688 895 bytes long.
+    expect(dropped).toEqual({ stdout: 2_687_895, stderr: 0 });
+    expect(await host.run(['echo', 'x'], { maxOutputBytes: 2 })).toEqual({ exitCode: 0, stdout: 'x\n', stderr: '' });
     const chunks = Readable.from(Array.from({ length: 300 }, () => Buffer.alloc(100_000, 'x')));
     expect((await host.run(['wc', '-c'], { input: chunks })).stdout.trim()).toBe('30000000');
     expect((await host.run(['true'], { input: Buffer.alloc(5_000_000) })).exitCode).toBe(0);

@@ -1,7 +1,7 @@
 // What `bke cluster logs` and `bke host exec` print.
 import { expect, it } from 'vitest';
 import { logLines, logText } from '../../../../src/commands/cluster/log-lines.ts';
-import { exitCodeOf, textOf } from '../../../../src/commands/host/exec-handler.ts';
+import { droppedLines, exitCodeOf, outputLimit, textOf } from '../../../../src/commands/host/exec-handler.ts';
 import { type KindName, kinds, worldOf } from '../../../../src/controllers/bkeoperation/world.ts';
 import type { KubeObject } from '../../../../src/kube/client.ts';
 
@@ -68,5 +68,24 @@ it('shows what a program printed under the name of its host, and ends with the w
     '== w1: exit code 2\nno such file\n',
     '== w2: not run\nerror[BKE_SSH_UNREACHABLE] cannot reach w2\n',
   ]);
+  expect(droppedLines([well, bad, away], 1)).toEqual([]);
   expect([exitCodeOf([well]), exitCodeOf([well, bad]), exitCodeOf([well, bad, away])]).toEqual([0, 1, 5]);
+});
+
+it('says how much of what programs printed is not shown', () => {
+  const result = { exitCode: 0, stdout: 'x', stderr: 'y' };
+  const ran = [
+    { host: 'cp1', ...result },
+    { host: 'w1', ...result, dropped: { stdout: 5 << 20, stderr: 0 } },
+    { host: 'w2', ...result, dropped: { stdout: 0, stderr: 10 } },
+    { host: 'w3', ...result, dropped: { stdout: 2048, stderr: 10 } },
+  ];
+  expect(droppedLines(ran, outputLimit(4))).toEqual([
+    'warning: w1: the first 5.0 MiB of its output are left out; the last 4.0 MiB are here',
+    'warning: w2: the first 10 B of its errors are left out; the last 4.0 MiB are here',
+    'warning: w3: the first 2.0 KiB of its output and 10 B of its errors are left out; the last 4.0 MiB are here',
+    "  Have less printed (sh -c '… | tail -n 1000'), or into a file there.",
+  ]);
+  // However many hosts there are, all that is kept of them fits into memory.
+  expect(outputLimit(200) * 200 * 2).toBeLessThanOrEqual(128 << 20);
 });

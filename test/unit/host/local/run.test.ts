@@ -54,7 +54,10 @@ test('input comes from text, bytes or a stream, and is empty without', async () 
 });
 
 test('of long output the end is kept', async () => {
-  const { stdout } = await runProgram(['sh', '-c', 'yes x | head -c 3000000; echo end'], { maxOutputBytes: 10 });
+  const { stdout, dropped } = await runProgram(['sh', '-c', 'yes x | head -c 3000000; echo end'], {
+    maxOutputBytes: 10,
+  });
+  expect(dropped).toEqual({ stdout: 2_999_994, stderr: 0 });
   expect(stdout).toBe('x\nx\nx\nend\n');
 });
 
