@@ -1,8 +1,8 @@
 // The work of `bke reset`: look and plan first, then the question, then the steps under the lock of the host.
 import type { Host } from '../../host/host.ts';
-import type { Scope } from '../../host/changes/change.ts';
 import { defaultStateDir, refuseBusyHost } from '../../host/ledger/ledger.ts';
 import { kindOf } from '../../host/changes/kinds.ts';
+import { isBuiltBinary } from '../../lib/assets.ts';
 import { BkeError } from '../../lib/errors.ts';
 import type { CommandInput, CommandResult } from '../../lib/command.ts';
 import { readInput } from '../../lib/input.ts';
@@ -12,6 +12,7 @@ import { runLocalOperation, throwUnlessDone } from '../../operations/local-opera
 import type { StepBinding } from '../../operations/operation.ts';
 import { createTaskScope } from '../../operations/task-scope.ts';
 import { busyAgent, resumeAgent, stopAgent } from '../../tasks/reset/busy-agent.ts';
+import { doneLine, standingNames } from '../../tasks/reset/end-text.ts';
 import { throwIfMore } from '../../tasks/reset/compare-plans.ts';
 import { keptLines, plannedItems, planLines } from '../../tasks/reset/plan-text.ts';
 import { prepareReset, resetPhases, throwIfRefused } from '../../tasks/reset/reset.ts';
@@ -184,7 +185,7 @@ async function carryOut(context: CommandContext, host: Host, confirmed: Confirme
       dryRun: false,
       createScope: scopes(context, run),
     });
-    if (result.outcome === 'done') context.note(doneLine(ledger.scopes));
+    if (result.outcome === 'done') context.note(doneLine(ledger.scopes, await ownProgram(host)));
     await tellKept(context, host, run.kept);
     throwUnlessDone(result);
   } finally {
@@ -192,17 +193,10 @@ async function carryOut(context: CommandContext, host: Host, confirmed: Confirme
   }
 }
 
-function standingNames(scopes: readonly Scope[]): string[] {
-  return [
-    ...(scopes.includes('services') ? ['the local services (--mount takes them too)'] : []),
-    ...(scopes.includes('enrol') ? ['the agent (--all takes it too)'] : []),
-  ];
-}
-
-function doneLine(scopesLeft: readonly Scope[]): string {
-  const stays = standingNames(scopesLeft);
-  if (stays.length === 0) return 'Done: nothing of bke or Kubernetes is left on this host but the bke program itself.';
-  return `Done: Kubernetes is off this host. Still here: ${listed(stays)}.`;
+/** The program that runs now, where it is one of its own and still lies there. */
+async function ownProgram(host: Host): Promise<string | undefined> {
+  if (!(await isBuiltBinary())) return 'that you started';
+  return (await host.files.stat(process.execPath)) === undefined ? undefined : process.execPath;
 }
 
 function scopes(context: CommandContext, run: ResetRun): (binding: StepBinding) => ResetScope {
