@@ -71,7 +71,10 @@ export function refuseIncomplete({ bundle, catalogue }: ContentRecord, request: 
   const { cluster, others } = missingFor({ catalogue, platform }, request);
   const missing = [...new Set([...others, ...cluster])];
   if (missing.length === 0) return;
-  if (bootstrap === 'k3s' && others.length === 0) throw k3sMissing(cluster);
+  if (bootstrap === 'k3s' && others.length === 0) {
+    const byKubeadm = missingFor({ catalogue, platform }, { ...request, bootstrap: 'kubeadm' });
+    throw k3sMissing(cluster, byKubeadm.cluster.length + byKubeadm.others.length === 0);
+  }
   const what = path ?? `what was loaded before (${bundle.name} ${bundle.version})`;
   const purpose = bootstrap === 'none' ? 'the local services' : `a bootstrap cluster by ${bootstrap}`;
   throw new BkeError('BKE_ARTIFACT_MISSING', `${what} lacks, for ${purpose} on ${platform}:`, {

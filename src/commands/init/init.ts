@@ -9,10 +9,13 @@ export const init: Command = {
   description:
     'Starts the image registry, the file repository and the chart repository from a bundle; then makes a cluster of one node, by K3s or kubeadm, that runs Cluster API and the provider of bke. Needs no internet. Running it again changes only what is not so yet; stopped at any point, running it again goes on from there. Everything it changes is recorded, and `bke reset --all --mount` takes it away again.',
   examples: [
-    { command: 'bke init --bundle bundle.tar --trust-key release.pub', says: 'show what will be done, ask, do it' },
     {
       command: 'bke init --bundle bundle.tar --trust-key release.pub --bootstrap kubeadm',
-      says: 'for a bundle that has no K3s',
+      says: 'show what will be done, ask, do it: a cluster by kubeadm, of the images every cluster needs',
+    },
+    {
+      command: 'bke init --bundle bundle.tar --trust-key release.pub',
+      says: 'by K3s, which is smaller: for a bundle that has it (bke bundle inspect bundle.tar)',
     },
     {
       command: 'bke init --bundle bundle.tar --trust-key release.pub --yes --host-ip 10.0.0.5',

@@ -67,13 +67,21 @@ const snippet = [
 ];
 
 /**
- * The error for a bundle that K3s can't be made of, with both ways out.
+ * The error for a bundle that K3s can't be made of, with the ways out.
  * @param missing as `missingForK3s` tells it
+ * @param kubeadm the bundle has all that kubeadm needs: then nobody has to build another one
  */
-export function k3sMissing(missing: readonly string[]): BkeError {
-  const binary = missing.includes('binary k3s');
-  return new BkeError('BKE_K3S_MISSING', `the bundle cannot make a K3s cluster: it has no ${listed(missing, 'or')}`, {
-    details: binary ? ['K3s in a release manifest, e.g. of version v1.36.3+k3s1:', ...snippet] : [],
+export function k3sMissing(missing: readonly string[], kubeadm = false): BkeError {
+  const what = `the bundle cannot make a K3s cluster: it has no ${listed(missing, 'or')}`;
+  if (kubeadm) {
+    return new BkeError('BKE_K3S_MISSING', what, {
+      hint: 'It has all that kubeadm needs: run the same command with --bootstrap kubeadm. How a bundle gets K3s: docs/guide/k3s.md.',
+    });
+  }
+  return new BkeError('BKE_K3S_MISSING', what, {
+    details: missing.includes('binary k3s')
+      ? ['K3s in a release manifest, e.g. of version v1.36.3+k3s1:', ...snippet]
+      : [],
     hint: 'Build a bundle that has it (docs/guide/k3s.md), or take --bootstrap kubeadm; --bootstrap none sets up the local services only.',
   });
 }

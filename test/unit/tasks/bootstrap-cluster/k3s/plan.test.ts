@@ -72,6 +72,15 @@ describe('a bundle for K3s', () => {
     );
     expect(() => k3sBootstrap(plan({ catalogue: catalogue([], [pause, coredns]) }))).toThrow(error.message);
   });
+
+  it('and that kubeadm can use is refused with the option alone', () => {
+    const { message, details, hint } = k3sMissing(['binary k3s'], true);
+    expect([message, details, hint]).toEqual([
+      'the bundle cannot make a K3s cluster: it has no binary k3s',
+      [],
+      'It has all that kubeadm needs: run the same command with --bootstrap kubeadm. How a bundle gets K3s: docs/guide/k3s.md.',
+    ]);
+  });
 });
 
 describe('the K3s way', () => {
