@@ -1,5 +1,6 @@
 // Logs in to a host, through its bastion where it has one. Network faults are tried again within a deadline; nothing else is.
 import type { Duplex } from 'node:stream';
+import { isExampleAddress } from '../../lib/address.ts';
 import { BkeError } from '../../lib/errors.ts';
 import { retry } from '../../lib/retry.ts';
 import { errorField } from '../../lib/thrown.ts';
@@ -95,7 +96,7 @@ async function dialAgain(dialling: Dialling): Promise<Dialled> {
         pauseMs: 300,
         longestMs: 5000,
         signal: options.signal,
-        retriable,
+        retriable: (error) => retriable(target, error),
       },
     );
   } catch (error) {
@@ -122,8 +123,8 @@ async function dialTypes(dialling: Dialling, timeoutMs: number): Promise<Dialled
   }
 }
 
-function retriable(error: unknown): boolean {
-  if (!(error instanceof NetworkFault)) return false;
+function retriable({ address }: SshTarget, error: unknown): boolean {
+  if (!(error instanceof NetworkFault) || isExampleAddress(address)) return false;
   return errorField(error.cause, 'code') !== 'ENOTFOUND';
 }
 
@@ -140,8 +141,11 @@ function unreachable(target: SshTarget, fault: NetworkFault, tried: number): Bke
   );
 }
 
-function unreachableHint(target: SshTarget, message: string): string {
+/** What a person can do about it. */
+export function unreachableHint(target: SshTarget, message: string): string {
   const { address, port, bastion } = target;
+  if (isExampleAddress(address))
+    return `${address} is an address that only stands in examples (RFC 5737, RFC 3849): write the host's own one instead.`;
   const seen = bastion === undefined ? '' : `Seen from ${bastion.name}: `;
   if (message.includes('ENOTFOUND') || message.includes('EAI_AGAIN'))
     return `The name ${address} does not resolve: use an address, or mend DNS or /etc/hosts.`;
