@@ -1,11 +1,18 @@
 // The mounts of this host and what they mean for a reset: which can hang, which the user mounts at boot, what covers a path.
+import { BkeError } from '../../lib/errors.ts';
 import type { Host } from '../host.ts';
 import { runBounded } from './bounded.ts';
 import { decodePath, isWithin, type Mount, parseMountInfo } from './mounts.ts';
 
+/** @throws BkeError BKE_SYSTEM where there is no list of mounts: without it nobody knows what may be deleted. */
 export async function readMounts(host: Host): Promise<Mount[]> {
-  const text = await host.files.read('/proc/self/mountinfo', { maxBytes: 64 << 20 });
-  return parseMountInfo(text?.toString('utf8') ?? '');
+  const path = '/proc/self/mountinfo';
+  const text = await host.files.read(path, { maxBytes: 64 << 20 });
+  if (text === undefined) {
+    const hint = 'In a chroot or container: mount -t proc proc /proc';
+    throw new BkeError('BKE_SYSTEM', `${path} is not there: /proc is not mounted`, { host: host.name, hint });
+  }
+  return parseMountInfo(text.toString('utf8'));
 }
 
 const networkTypes =
