@@ -45,6 +45,7 @@ export async function runHostExec(context: CommandContext, input: CommandInput):
   const timeoutMs = read.number('timeout') ?? defaultTimeoutMs;
   const run: Run = { argv, timeoutMs, maxOutputBytes: outputLimit(targets.length), acceptAll };
   const ran = await Promise.all(targets.map((target) => limit(() => runOn(context, target, run))));
+  for (const line of hintLines(ran)) context.note(line);
   for (const line of droppedLines(ran, run.maxOutputBytes)) context.note(line);
   return { kind: 'object', value: { hosts: ran }, text: ran.map(textOf).join(''), exitCode: exitCodeOf(ran) };
 }
@@ -56,6 +57,18 @@ const mostOfOne = 4 * 1024 * 1024;
 /** Bytes of each of the two outputs of a host. */
 export function outputLimit(hosts: number): number {
   return Math.min(mostOfOne, Math.floor(mostKept / (2 * Math.max(1, hosts))));
+}
+
+/** What mends what kept hosts from running it: each once, with the hosts. */
+export function hintLines(ran: readonly Ran[]): string[] {
+  const told = ran.flatMap(({ host, error }) => (error?.hint === undefined ? [] : [{ host, hint: error.hint }]));
+  return [...Map.groupBy(told, ({ hint }) => hint)].map(
+    ([hint, of]) =>
+      `${listedShort(
+        of.map(({ host }) => host),
+        8,
+      )}: ${hint}`,
+  );
 }
 
 /** Output that is not whole must not look as if it were. */

@@ -145,7 +145,7 @@ function unreachable(target: SshTarget, fault: NetworkFault, tried: number): Bke
 export function unreachableHint(target: SshTarget, message: string): string {
   const { address, port, bastion } = target;
   if (isExampleAddress(address))
-    return `${address} is an address that only stands in examples (RFC 5737, RFC 3849): write the host's own one instead.`;
+    return `Its address only stands in examples (RFC 5737, RFC 3849): write its own one instead.`;
   const seen = bastion === undefined ? '' : `Seen from ${bastion.name}: `;
   if (message.includes('ENOTFOUND') || message.includes('EAI_AGAIN'))
     return `The name ${address} does not resolve: use an address, or mend DNS or /etc/hosts.`;

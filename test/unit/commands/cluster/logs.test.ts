@@ -1,7 +1,13 @@
 // What `bke cluster logs` and `bke host exec` print.
 import { expect, it } from 'vitest';
 import { logLines, logText } from '../../../../src/commands/cluster/log-lines.ts';
-import { droppedLines, exitCodeOf, outputLimit, textOf } from '../../../../src/commands/host/exec-handler.ts';
+import {
+  droppedLines,
+  exitCodeOf,
+  hintLines,
+  outputLimit,
+  textOf,
+} from '../../../../src/commands/host/exec-handler.ts';
 import { type KindName, kinds, worldOf } from '../../../../src/controllers/bkeoperation/world.ts';
 import type { KubeObject } from '../../../../src/kube/client.ts';
 
@@ -88,4 +94,16 @@ it('says how much of what programs printed is not shown', () => {
   ]);
   // However many hosts there are, all that is kept of them fits into memory.
   expect(outputLimit(200) * 200 * 2).toBeLessThanOrEqual(128 << 20);
+});
+
+it('tells once what mends hosts where it was not run', () => {
+  const away = { code: 'BKE_SSH_UNREACHABLE', message: 'cannot reach it', hint: 'Is it on?' } as const;
+  const refused = { code: 'BKE_SSH_AUTH', message: 'no', hint: 'Which password?' } as const;
+  const ran = [
+    { host: 'cp1', error: away },
+    { host: 'w1', exitCode: 0, stdout: '', stderr: '' },
+    { host: 'w2', error: away },
+    { host: 'w3', error: refused },
+  ];
+  expect(hintLines(ran)).toEqual(['cp1, w2: Is it on?', 'w3: Which password?']);
 });

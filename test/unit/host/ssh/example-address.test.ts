@@ -64,7 +64,7 @@ it('such a one gets two seconds to answer, every other one all its time', async 
 
 it('the hint says what is wrong with it', () => {
   expect(unreachableHint(targetAt('192.0.2.11'), 'no answer')).toBe(
-    "192.0.2.11 is an address that only stands in examples (RFC 5737, RFC 3849): write the host's own one instead.",
+    'Its address only stands in examples (RFC 5737, RFC 3849): write its own one instead.',
   );
   expect(unreachableHint(targetAt('10.0.0.11'), 'no answer')).toBe(
     'Is the host on, is the address right, does a firewall let port 22 through?',
