@@ -13,6 +13,9 @@ export type Pool = 'control-plane' | 'workers';
 /** By these a machine of a pool finds the hosts it may claim. */
 export const hostLabels = { cluster: 'bke.io/cluster', pool: 'bke.io/pool' } as const;
 
+/** On Secrets that bke wrote: name of the host or cluster that they are for and go with. Those of people never have it. */
+export const secretOfLabel = 'bke.io/secret-of';
+
 export const coreLabels = {
   cluster: 'cluster.x-k8s.io/cluster-name',
   deployment: 'cluster.x-k8s.io/deployment-name',

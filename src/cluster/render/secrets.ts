@@ -1,7 +1,7 @@
 // Secrets of a cluster: what logs in to its hosts and its registry. Values come from a resolver, so that nothing here reads a file.
 import type { BastionConfig, ClusterConfig, HostConfig, LoginConfig } from '../../config/cluster/config.ts';
 import type { KubeObject } from '../../kube/client.ts';
-import { coreLabels, registrySecretName, sshSecretName } from './names.ts';
+import { coreLabels, registrySecretName, secretOfLabel, sshSecretName } from './names.ts';
 
 /** As it stands in cluster.yaml. */
 export type SecretSource = { readonly value: string } | { readonly file: string };
@@ -27,7 +27,7 @@ export function sshSecret(host: HostConfig, cluster: ClusterConfig, resolve: Sec
   ]);
   if (sources.size === 0) return undefined;
   return secret(
-    sshSecretName(host.name),
+    { name: sshSecretName(host.name), of: host.name },
     cluster,
     Object.fromEntries([...sources].map(([key, from]) => [key, resolve(from)])),
   );
@@ -41,7 +41,10 @@ export function bastionsOf({ bastion }: LoginConfig): BastionConfig[] {
 export function registrySecret(cluster: ClusterConfig, resolve: SecretResolver): KubeObject | undefined {
   const { username, passwordFile } = cluster.registry ?? {};
   if (username === undefined || passwordFile === undefined) return undefined;
-  return secret(registrySecretName(cluster), cluster, { username, password: resolve({ file: passwordFile }) });
+  return secret({ name: registrySecretName(cluster), of: cluster.name }, cluster, {
+    username,
+    password: resolve({ file: passwordFile }),
+  });
 }
 
 function loginSources(login: LoginConfig, before: string): [string, SecretSource][] {
@@ -61,7 +64,7 @@ function loginSources(login: LoginConfig, before: string): [string, SecretSource
 }
 
 function secret(
-  name: string,
+  { name, of }: { readonly name: string; readonly of: string },
   { name: cluster, namespace }: ClusterConfig,
   values: Readonly<Record<string, string>>,
 ): KubeObject {
@@ -70,7 +73,11 @@ function secret(
     apiVersion: 'v1',
     kind: 'Secret',
     // clusterctl moves it with the cluster: nothing of Cluster API owns it.
-    metadata: { name, namespace, labels: { [coreLabels.cluster]: cluster, 'clusterctl.cluster.x-k8s.io/move': '' } },
+    metadata: {
+      name,
+      namespace,
+      labels: { [coreLabels.cluster]: cluster, [secretOfLabel]: of, 'clusterctl.cluster.x-k8s.io/move': '' },
+    },
     type: 'Opaque',
     data: Object.fromEntries(data),
   };

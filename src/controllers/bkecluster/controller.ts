@@ -10,6 +10,7 @@ import type { Controller, ControllerContext, ReconcileResult, ReconcileScope } f
 import type { Giving } from '../host-command/give.ts';
 import { Retries } from '../host-command/retries.ts';
 import type { Informers } from '../informers.ts';
+import { deleteOwnSecret } from '../own-secret.ts';
 import { isHeld } from '../paused.ts';
 import { WorkloadClients, type Workloads } from '../workload.ts';
 import { Around } from './around.ts';
@@ -23,7 +24,7 @@ import { applyMarks, hasFinalizer, isMarked, marksOf } from './own-fields.ts';
 import { missingOf, stateOf } from './state.ts';
 import { writeClusterStatus } from './status.ts';
 
-export type ClusterClient = Pick<KubeClient, 'get' | 'list' | 'apply' | 'patch'>;
+export type ClusterClient = Pick<KubeClient, 'get' | 'list' | 'apply' | 'patch' | 'delete'>;
 
 const concurrency = 8;
 /** Pods and nodes of a cluster tell nobody here when they change. */
@@ -195,6 +196,8 @@ class ClusterReconciler {
     const left = await leaveCluster(object, name, { client, around: this.#around, now: context.now, giving });
     if (left.done) {
       workloads.forget(name);
+      const registry = textAt(object, 'spec', 'registry', 'secretRef', 'name');
+      if (registry !== undefined) await deleteOwnSecret(client, { ...name, name: registry, of: name.name });
       if (hasFinalizer(object)) await applyMarks(this.#parts.client, object, { ...marksOf(object), finalizer: false });
       return {};
     }

@@ -55,7 +55,7 @@ export function isDenied(thrown: unknown): thrown is BkeError {
   return isForbidden(thrown) || (thrown instanceof BkeError && thrown.code === 'BKE_KUBE_REFUSED');
 }
 
-async function isGoing(client: Pick<KubeClient, 'get'>, namespace: string): Promise<boolean> {
+export async function isGoing(client: Pick<KubeClient, 'get'>, namespace: string): Promise<boolean> {
   const found = await client.get({ apiVersion: 'v1', kind: 'Namespace', name: namespace });
   return found === undefined || found.metadata.deletionTimestamp !== undefined;
 }

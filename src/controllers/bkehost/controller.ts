@@ -28,7 +28,7 @@ import { HostJobs } from './jobs.ts';
 import { leaving } from './leaving.ts';
 import { factsField, type HostMemory, storedFacts } from './memory.ts';
 import { type Assessment, assess, ignoredOf, needsOf } from './needs.ts';
-import { dropSecret } from './secret.ts';
+import { dropSecret, holdForSecret } from './secret.ts';
 import { writeStatus } from './status.ts';
 import { verdictsOf } from './verdicts.ts';
 import { resetVerdict } from './was-reset.ts';
@@ -133,7 +133,8 @@ class HostReconciler {
     // Before all else, deletion too: a move must not look like one.
     if (isPaused(object) || this.#around.isClusterPaused(object)) return {};
     const view = viewOf(object);
-    return view.deleting ? this.#leave(key, view, scope) : this.#keep(key, view, scope);
+    if (view.deleting) return this.#leave(key, view, scope);
+    return this.#keep(key, viewOf(await holdForSecret(this.#client, view)), scope);
   }
 
   /** A healthy host costs nothing but a look at its heartbeat. */
@@ -182,7 +183,8 @@ class HostReconciler {
     const client = this.#client;
     const { connect } = this.#options;
     const { events } = this.#context;
-    const result = await leaving(view, { key, client, connect, jobs: this.#jobs, events, signal });
+    const others = this.#hosts.items();
+    const result = await leaving(view, { key, client, connect, jobs: this.#jobs, events, others, signal });
     if (result.gone) return {};
     await this.#tell(key, view, result.message);
     return again(result.waitMs, pollMs);

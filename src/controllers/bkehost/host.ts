@@ -9,6 +9,8 @@ export const leaseKind: ResourceKind = { apiVersion: 'coordination.k8s.io/v1', k
 
 /** Holds a host back from going until bke is off the machine. It is there as soon as something of bke may be. */
 export const hostFinalizer = 'bke.io/enrolled';
+/** Holds a host back until the Secret that bke wrote for it is gone, so that none is left where nobody looks. */
+export const secretFinalizer = 'bke.io/secret';
 /** On an agent's objects: the name of its host. */
 export const agentLabel = 'bke.io/host';
 

@@ -1,5 +1,5 @@
 // A BKEHost that is deleted: bke goes off its machine first, and only then the object goes.
-import type { KubeClient } from '../../kube/client.ts';
+import type { KubeClient, KubeObject } from '../../kube/client.ts';
 import type { EventRecorder } from '../event-recorder.ts';
 import { dropFinalizer, identityOf } from '../object-status.ts';
 import { fieldManager, isForbidden, removeAccess } from './access.ts';
@@ -9,6 +9,7 @@ import type { HostJobs, JobScope } from './jobs.ts';
 import { leave } from './leave.ts';
 import { inputsOf, loginOf, targetOf, withoutKeys } from './login.ts';
 import { verdictOf } from './reasons.ts';
+import { leaveWithSecret } from './secret.ts';
 
 export interface Leaving {
   readonly key: string;
@@ -16,6 +17,8 @@ export interface Leaving {
   readonly connect: Connect;
   readonly jobs: HostJobs;
   readonly events: EventRecorder;
+  /** All hosts: one of them may log in with the same Secret. */
+  readonly others: readonly KubeObject[];
   readonly signal: AbortSignal;
 }
 
@@ -29,7 +32,10 @@ const leaveMs = 25 * 60_000;
 export async function leaving(view: HostView, given: Leaving): Promise<LeavingResult> {
   const { jobs, key, client } = given;
   // Never enrolled, or done.
-  if (view.object.metadata.finalizers?.includes(hostFinalizer) !== true) return { gone: true };
+  if (view.object.metadata.finalizers?.includes(hostFinalizer) !== true) {
+    await leaveWithSecret(client, view.object, given.others);
+    return { gone: true };
+  }
   const { consumerRef } = view.spec;
   if (consumerRef !== undefined) {
     const { namespace, name } = consumerRef;
@@ -37,7 +43,7 @@ export async function leaving(view: HostView, given: Leaving): Promise<LeavingRe
   }
   const forced = forcedWhy(view);
   if (forced !== undefined) {
-    await letGo(client, view);
+    await letGo(view, given);
     await given.events.record({ object: view.object, type: 'Warning', reason: 'NotCleaned', message: forced });
     return { gone: true };
   }
@@ -61,7 +67,8 @@ function forcedWhy({ object, spec }: HostView): string | undefined {
     : undefined;
 }
 
-async function wantLeave(view: HostView, { key, client, connect, jobs, signal }: Leaving): Promise<number | undefined> {
+async function wantLeave(view: HostView, given: Leaving): Promise<number | undefined> {
+  const { key, client, connect, jobs, signal } = given;
   const login = loginOf(view);
   if (jobs.isRunning(key) || login === undefined) return undefined;
   const secret = await client.get(login.secret);
@@ -70,7 +77,7 @@ async function wantLeave(view: HostView, { key, client, connect, jobs, signal }:
     const namespace = view.object.metadata.namespace ?? '';
     await leave({ namespace, name }, { target: targetOf(view, secret), connect }, scope);
     scope.signal.throwIfAborted();
-    await letGo(client, view);
+    await letGo(view, given);
   };
   return jobs.want(key, { name: 'leave', inputs: inputsOf(view, secret), timeoutMs: leaveMs, signal, run });
 }
@@ -91,9 +98,11 @@ function wayOut({ name }: Pick<HostView, 'name'>): string {
   return `run bke reset --all on ${name}, then annotate the BKEHost with ${annotations.forceDelete}=true`;
 }
 
-async function letGo(client: Leaving['client'], view: HostView): Promise<void> {
-  await removeAccess(client, view);
+/** In this order: whoever begins anew in between needs the Secret as long as the host may not be clean. */
+async function letGo({ object, ...host }: HostView, { client, others }: Leaving): Promise<void> {
+  await removeAccess(client, host);
   // Applied without the finalizer that was applied before: it goes.
-  const after = await client.apply(identityOf(view.object), { fieldManager, force: true });
+  const after = await client.apply(identityOf(object), { fieldManager, force: true });
   await dropFinalizer(client, after, { finalizer: hostFinalizer, fieldManager });
+  await leaveWithSecret(client, object, others);
 }

@@ -101,7 +101,11 @@ async function makeCluster(namespace: string): Promise<void> {
   };
   const inbox = { apiVersion: 'v1', kind: 'Secret', metadata: { namespace, name: agentObjects('w1').inbox } };
   const command = { commandID: 'none-yet', leaseGeneration: 0, steps: [] };
-  const ssh = { apiVersion: 'v1', kind: 'Secret', metadata: { namespace, name: 'w1-ssh' } };
+  const ssh = {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { namespace, name: 'w1-ssh', labels: { 'bke.io/secret-of': 'w1' } },
+  };
   await make([
     { ...ssh, stringData: { password: 'x' } },
     inbox,

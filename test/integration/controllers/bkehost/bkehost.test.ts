@@ -120,10 +120,24 @@ async function createHost(name: string, fields: HostFields = {}): Promise<void> 
   });
 }
 
-async function createSecret(name: string, data: Readonly<Record<string, string>> = {}): Promise<void> {
+/** As `bke cluster create` writes it for a host. */
+function ofHost(host: string): Record<string, string> {
+  return { 'bke.io/secret-of': host };
+}
+
+async function createSecret(
+  name: string,
+  data: Readonly<Record<string, string>> = {},
+  labels: Readonly<Record<string, string>> = {},
+): Promise<void> {
   const key = readFileSync(join(sshd.directory, 'root'), 'utf8');
   const values = Object.keys(data).length === 0 ? { 'ssh-privatekey': key } : data;
-  await server.client.create({ apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace }, stringData: values });
+  await server.client.create({
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name, namespace, labels },
+    stringData: values,
+  });
 }
 
 function get(kind: string, name: string, apiVersion = group): Promise<KubeObject | undefined> {
@@ -211,7 +225,7 @@ describe('a host', () => {
     await condition('h1', 'Available', /^True Available/);
     const host = await get('BKEHost', 'h1');
     expect(host).toMatchObject({
-      metadata: { finalizers: ['bke.io/enrolled'] },
+      metadata: { finalizers: ['bke.io/secret', 'bke.io/enrolled'] },
       status: { agent: { version: '0.1.0' }, facts: { uid: 0, probedAddress: '127.0.0.1' } },
     });
     await until('the Secret is gone', 5000, async () => (await get('Secret', 'h1-ssh', 'v1')) === undefined);
@@ -239,17 +253,31 @@ describe('a host', () => {
     expect(await words('h1', 'Available')).toBe('True Available');
     await annotate({ 'clusterctl.cluster.x-k8s.io/delete-for-move': null });
     await condition('h1', 'Available', /^False Deleting: .*BKE_HOST_CREDENTIALS.*bke\/h1-ssh is not there/s);
-    await createSecret('h1-ssh');
+    await createSecret('h1-ssh', {}, ofHost('h1'));
     await until('it is gone', 20_000, async () => (await get('BKEHost', 'h1')) === undefined);
     expect(programs.at(-1)).toBe('h1 bke-leave');
+    expect(await get('Secret', 'h1-ssh', 'v1')).toBeUndefined();
     expect(await get('ServiceAccount', 'agent-h1', 'v1')).toBeUndefined();
     expect(await get('HostCommand', 'h1')).toBeUndefined();
     expect(await get('Lease', 'agent-h1', 'coordination.k8s.io/v1')).toBeUndefined();
   });
 
-  it('that was never enrolled goes at once', async () => {
-    await server.client.delete({ apiVersion: group, kind: 'BKEHost', namespace, name: 'keyless' });
-    expect(await get('BKEHost', 'keyless')).toBeUndefined();
+  it('that was never enrolled goes at once, with the Secret that bke wrote for it and no other', async () => {
+    const remove = async (host: string): Promise<void> => {
+      await server.client.delete({ apiVersion: group, kind: 'BKEHost', namespace, name: host });
+      await until(`${host} is gone`, 5000, async () => (await get('BKEHost', host)) === undefined);
+    };
+    await createSecret('never-ssh', { password: 'x' }, ofHost('never'));
+    await createSecret('lender-ssh', { password: 'x' }, ofHost('lender'));
+    for (const host of ['never', 'lender']) await createHost(host, { hostKeys: [] });
+    await createHost('borrower', { hostKeys: [], secret: 'lender-ssh' });
+    for (const host of ['never', 'lender', 'borrower']) await condition(host, 'HostKeysKnown', /^False/);
+    await remove('never');
+    expect(await get('Secret', 'never-ssh', 'v1')).toBeUndefined();
+    await remove('lender');
+    expect(await get('Secret', 'lender-ssh', 'v1')).toBeDefined();
+    await remove('keyless');
+    expect(await get('Secret', 'keyless-ssh', 'v1')).toBeDefined();
   });
 
   it('is counted by what holds it', async () => {

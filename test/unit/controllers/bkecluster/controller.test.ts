@@ -78,6 +78,7 @@ beforeEach(() => {
     get: (key) => management.get(key),
     list: (kind, options) => management.list(kind, options),
     patch: (key, patch) => management.patch(key, patch),
+    delete: (key) => management.delete(key),
     apply: async (object, options) => {
       applied.push(object);
       return management.apply(object, options);
@@ -238,10 +239,7 @@ it('gathers each host that fails as an event on the cluster', async () => {
   management.put(...failing('w2'));
   await reconcile();
   const failed = told.filter((line) => line.startsWith('HostFailed'));
-  expect([...new Set(failed)]).toEqual([
-    'HostFailed w1: it does not start',
-    'HostFailed w2: it does not start',
-  ]);
+  expect([...new Set(failed)]).toEqual(['HostFailed w1: it does not start', 'HostFailed w2: it does not start']);
 });
 
 describe('a cluster that is to be moved', () => {
@@ -303,6 +301,19 @@ describe('a cluster that goes', () => {
     management.put({ ...bkeMachine, ...ready('CleanUpFailed') });
     await reconcile();
     expect(await state()).toBe('DeleteFailed CleanUpFailed');
+  });
+
+  it.each([
+    ['goes', 'the login of its registry that bke wrote', { 'bke.io/secret-of': 'prod' }],
+    ['stays', 'one of people', {}],
+    ['stays', 'one of another cluster', { 'bke.io/secret-of': 'other' }],
+  ])('%s with it: %s', async (what, _which, labels) => {
+    const key = { apiVersion: 'v1', kind: 'Secret', namespace, name: 'prod-registry' };
+    management.put({ apiVersion: 'v1', kind: 'Secret', metadata: { namespace, name: key.name, labels } });
+    management.put(bkeClusterObject({ cni: 'none', registry: { host: 'r', port: 1, secretRef: { name: key.name } } }));
+    await management.patch(clusterKey, { metadata: { deletionTimestamp: '2026-11-30T10:00:00Z' } });
+    await reconcile();
+    expect((await management.get(key)) === undefined).toBe(what === 'goes');
   });
 
   it('waits for its machines, then has hosts cleaned that were prepared and never used', async () => {
