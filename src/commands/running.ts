@@ -4,6 +4,7 @@ import type { Host } from '../host/host.ts';
 import { ownerOfHost } from '../host/ledger/ledger.ts';
 import { formatDuration } from '../lib/duration.ts';
 import { type CurrentStep, currentStep } from '../operations/current-step.ts';
+import { agentCommand } from '../tasks/agent/paths.ts';
 import type { ServiceStatus } from '../tasks/services/status.ts';
 import type { CommandContext } from './context.ts';
 
@@ -42,8 +43,20 @@ export function runningLine({ command, pid, since, phase, step }: Running, now: 
   return `${command} is running here: pid ${pid}, for ${time} (since ${since.replace(/\.\d+Z$/, 'Z')})${where}.`;
 }
 
+/** Before a plan of what would be done: it is of a host that another bke is changing. */
+export async function noteRunning(context: CommandContext, host: Host): Promise<void> {
+  const running = await readRunning(context, host);
+  if (running !== undefined) context.note(`Note: ${runningLine(running, context.now())}`);
+}
+
 /** Of an init that runs nothing is missing: it comes. */
 export function besideInit(running: Running | undefined, item: ServiceStatus): ServiceStatus {
   if (running?.command !== 'bke init' || item.state !== 'missing') return item;
   return { ...item, state: 'pending', reason: 'bke init has not come to it yet' };
+}
+
+/** Who resets or stops a host means it to be so. The agent of a host does neither. */
+export function isTold(running: Running | undefined, state: ServiceStatus['state']): boolean {
+  if (running === undefined || running.command === agentCommand) return true;
+  return running.command === 'bke init' && state !== 'pending';
 }

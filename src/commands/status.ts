@@ -38,7 +38,7 @@ export const status: Command = {
   run: async (context) => {
     const { readStatus } = await import('../tasks/services/status.ts');
     const { clusterStatus } = await import('../tasks/bootstrap-cluster/status.ts');
-    const { besideInit, readRunning, runningLine } = await import('./running.ts');
+    const { besideInit, isTold, readRunning, runningLine } = await import('./running.ts');
     const host = await context.openLocalHost();
     try {
       const running = await readRunning(context, host);
@@ -52,7 +52,11 @@ export const status: Command = {
       const items = [...found.services, ...(await clusterStatus(host, found.settings, { now: context.now() }))].map(
         (item) => besideInit(running, item),
       );
-      noteTroubles(context, { content: found.content, items, running });
+      noteTroubles(context, {
+        content: found.content,
+        items: items.filter(({ state }) => isTold(running, state)),
+        running,
+      });
       const clusters = await clustersOfSite(context, items);
       // null: no load came to its end; nobody is at work here.
       const about = { bundle: found.content?.bundle ?? null, running: running ?? null, clusters };
@@ -90,6 +94,7 @@ function isHealthy({ state }: ServiceStatus): boolean {
 
 interface Standing {
   readonly content: ServicesStatus['content'];
+  /** Whose troubles are told. */
   readonly items: readonly ServiceStatus[];
   readonly running: Running | undefined;
 }
@@ -97,8 +102,7 @@ interface Standing {
 /** What a person has to know besides the table. What is about to come or to go is told by who is at it. */
 function noteTroubles(context: CommandContext, { content, items, running }: Standing): void {
   for (const { name, state, reason } of items) {
-    const told = running === undefined || (state !== 'pending' && state !== 'missing');
-    if (reason !== undefined && told) context.note(`${name} is ${state}: ${reason}`);
+    if (reason !== undefined) context.note(`${name} is ${state}: ${reason}`);
   }
   if (content === undefined) {
     if (running === undefined) context.note('The last bke init did not come to its end: run it again with its bundle.');

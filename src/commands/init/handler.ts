@@ -10,6 +10,7 @@ import { runOnThisHost } from '../host-operation.ts';
 import { ownBinary } from '../own-binary.ts';
 import { declined } from '../declined.ts';
 import { requireRoot } from '../require-root.ts';
+import { noteRunning } from '../running.ts';
 import { type InitContent, openContent } from './content.ts';
 import { parameterLines } from './parameters.ts';
 import { type InitWork, initWork, scopeOfPhase } from './phases.ts';
@@ -24,7 +25,8 @@ export async function runInit(context: CommandContext, input: CommandInput): Pro
   const cluster = await readClusterToMake(context, read);
   const host = await context.openLocalHost();
   try {
-    if (!read.flag('dryRun')) await refuseBusyHost(host);
+    if (read.flag('dryRun')) await noteRunning(context, host);
+    else await refuseBusyHost(host);
     const done = await prepare(context, read, host);
     if (!done || cluster === undefined) return { kind: 'none' };
   } finally {

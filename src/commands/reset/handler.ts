@@ -23,6 +23,7 @@ import type { CommandContext } from '../context.ts';
 import { noteOtherMachine, openLedgerFor } from '../host-operation.ts';
 import { declined } from '../declined.ts';
 import { requireRoot } from '../require-root.ts';
+import { noteRunning } from '../running.ts';
 
 export async function runReset(context: CommandContext, input: CommandInput): Promise<CommandResult> {
   const read = readInput(input);
@@ -34,8 +35,10 @@ export async function runReset(context: CommandContext, input: CommandInput): Pr
   requireRoot('bke reset');
   const host = await context.openLocalHost();
   try {
-    if (read.flag('dryRun')) await showPlan(context, host, await planFor(context, host, flags));
-    else await withAgentAside(context, host, { flags, yes: read.flag('yes') });
+    if (read.flag('dryRun')) {
+      await noteRunning(context, host);
+      await showPlan(context, host, await planFor(context, host, flags));
+    } else await withAgentAside(context, host, { flags, yes: read.flag('yes') });
     return { kind: 'none' };
   } finally {
     await host.close();

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { OperationEvent } from '../../../src/api/events.ts';
-import { besideInit, readRunning, type Running, runningLine } from '../../../src/commands/running.ts';
+import { besideInit, isTold, readRunning, type Running, runningLine } from '../../../src/commands/running.ts';
 import { type Ledger, openLedger } from '../../../src/host/ledger/ledger.ts';
 import { runCli } from '../../fakes/cli.ts';
 import { FakeHost } from '../../fakes/fake-host.ts';
@@ -99,6 +99,11 @@ it('bke status names it, also where nothing stands yet', async () => {
   );
 });
 
+it.runIf(process.getuid?.() === 0)('a plan says that it is of a host at work', async () => {
+  const run = await runCli(['init', '--dry-run'], { openLocalHost: async () => host, operationsDirectory: journals });
+  expect(run.stderr.split('\n')[0]).toMatch(/^Note: bke init is running here: pid \d+, for \S+ \(since \S+Z\)\.$/);
+});
+
 // The commands refuse everybody else than root first.
 it.runIf(process.getuid?.() === 0).each(['init', 'reset'])(
   'bke %s meets it before it reads or asks anything',
@@ -113,3 +118,15 @@ it.runIf(process.getuid?.() === 0).each(['init', 'reset'])(
     );
   },
 );
+
+it.each([
+  [undefined, 'stopped', true],
+  ['bke init', 'unhealthy', true],
+  ['bke init', 'pending', false],
+  ['bke reset', 'stopped', false],
+  ['bke stop', 'stopped', false],
+  ['bke agent run', 'stopped', true],
+] as const)('while %s runs, that something is %s is told: %s', (command, state, told) => {
+  const running = command === undefined ? undefined : { command, pid: 804, since: now.toISOString() };
+  expect(isTold(running, state)).toBe(told);
+});
