@@ -1,4 +1,5 @@
 // A cluster as a tree of what it is made of, each with what its controller says about it: pure.
+import { coreLabels } from '../../cluster/render/names.ts';
 import { commandSteps, conditionsOf, wellWhenFalse, workOf } from '../../controllers/bkeoperation/causes.ts';
 import type { NodeView, World } from '../../controllers/bkeoperation/world.ts';
 import { readCommandID } from '../../controllers/host-command/command-id.ts';
@@ -21,19 +22,29 @@ export interface TreeNode {
 /** @param all shows also the conditions that are as they should be */
 export function describeTree(world: World, { all }: { readonly all: boolean }): TreeNode {
   const { cluster, bkeCluster, controlPlane, deployments, nodes } = world;
-  const inPool = (pool: NodeView['pool']): TreeNode[] =>
-    nodes.filter((node) => node.pool === pool).map((node) => nodeTree(node, all));
+  const below = (owner: KubeObject | undefined): TreeNode[] =>
+    nodes.filter((node) => ownerOf(node, world) === owner).map((node) => nodeTree(node, all));
   const children = [
     ...objectTree(bkeCluster, { all, children: [...stateNodes(bkeCluster), ...addonNodes(bkeCluster)] }),
-    ...objectTree(controlPlane, { all, children: inPool('control-plane') }),
-    ...deployments.flatMap((deployment, index) =>
-      objectTree(deployment, { all, children: index === 0 ? inPool('workers') : [] }),
-    ),
+    ...(controlPlane === undefined ? [] : objectTree(controlPlane, { all, children: below(controlPlane) })),
+    ...deployments.flatMap((deployment) => objectTree(deployment, { all, children: below(deployment) })),
+    ...below(undefined),
   ];
   const [root] = objectTree(cluster, { all, children });
   return (
     root ?? { name: `Cluster/${world.name}`, status: '', reason: '', since: '', message: 'it is not there', children }
   );
+}
+
+/** What makes its machine; undefined: nobody can say of several, or there is none. */
+function ownerOf(
+  { pool, machine, bkeMachine }: NodeView,
+  { controlPlane, deployments }: World,
+): KubeObject | undefined {
+  if (pool === 'control-plane') return controlPlane;
+  if (deployments.length < 2) return deployments[0];
+  const labels = { ...bkeMachine?.metadata.labels, ...machine?.metadata.labels };
+  return deployments.find(({ metadata }) => metadata.name === labels[coreLabels.deployment]);
 }
 
 /** Conditions that sum up an object, the first that it has. */

@@ -1,5 +1,6 @@
 // Hosts are prepared before there are machines for them: the first control plane's, without which the infrastructure is not there, and all others
 // while that one comes up. What a machine adds (its providerID) is little then.
+import { coreLabels } from '../../cluster/render/names.ts';
 import type { KubeClient, KubeObject } from '../../kube/client.ts';
 import { fieldAt, numberAt, textAt } from '../../kube/fields.ts';
 import { BkeError } from '../../lib/errors.ts';
@@ -17,8 +18,10 @@ import { progressOf } from '../host-command/progress.ts';
 import type { Around } from './around.ts';
 import { fieldManager } from './marks.ts';
 
-/** Machines that are to be alike. */
+/** Machines that are to be alike: those of the control plane, or of one MachineDeployment. */
 export interface Pool {
+  /** Of the KubeadmControlPlane or MachineDeployment. */
+  readonly name: string;
   readonly controlPlane: boolean;
   readonly replicas: number;
   readonly version: string;
@@ -55,6 +58,7 @@ function poolOf(around: Around, object: KubeObject, path: readonly string[]): Po
     ? Object.entries(labels).filter((entry): entry is [string, string] => typeof entry[1] === 'string')
     : [];
   return {
+    name: object.metadata.name,
     controlPlane: object.kind === 'KubeadmControlPlane',
     replicas: numberAt(object, 'spec', 'replicas') ?? 1,
     version,
@@ -92,18 +96,32 @@ export async function prepareFirst(host: KubeObject, pool: Pool, options: AheadO
 
 /** Begins with all that are not prepared and not at it; what fails is told where a machine claims the host. */
 export async function prepareOthers(pools: readonly Pool[], options: AheadOptions): Promise<void> {
-  for (const pool of pools) {
-    const machines = options.around.machinesOf(objectName(options.cluster));
-    const has = machines.filter((machine) => isControlPlane(machine) === pool.controlPlane).length;
+  const machines = options.around.machinesOf(objectName(options.cluster));
+  // One host serves one pool: no pool counts on what another will take.
+  const taken = new Set<string>();
+  for (const pool of pools.toSorted(choosiestFirst)) {
+    const has = machines.filter((machine) => isMachineOf(machine, pool)).length;
     const wanted = { ...wantedOf(pool, options), ...(pool.replicas > 1 ? { endpoint: undefined } : {}) };
-    const hosts = chooseHosts(options.around.hosts(), wanted).slice(0, Math.max(0, pool.replicas - has));
+    const hosts = chooseHosts(options.around.hosts(), wanted, taken).slice(0, Math.max(0, pool.replicas - has));
     for (const host of hosts) {
+      taken.add(host.metadata.name);
       const order = orderFor(host, pool, options);
       if ('status' in order) continue;
       const seen = progressOf(options.around.commandOf(objectName(host)), order);
       if (seen.state === 'absent' || seen.state === 'failed') await tryToPrepare(host, order, options);
     }
   }
+}
+
+/** The control plane, then whoever wants most labels: the others have more to choose from. */
+function choosiestFirst(a: Pool, b: Pool): number {
+  const order = Number(b.controlPlane) - Number(a.controlPlane);
+  return order === 0 ? Object.keys(b.matchLabels).length - Object.keys(a.matchLabels).length : order;
+}
+
+function isMachineOf(machine: KubeObject, { controlPlane, name }: Pool): boolean {
+  if (controlPlane || isControlPlane(machine)) return controlPlane && isControlPlane(machine);
+  return machine.metadata.labels?.[coreLabels.deployment] === name;
 }
 
 /** One host that cannot be told anything holds nobody else up. */

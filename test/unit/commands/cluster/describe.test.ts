@@ -1,7 +1,7 @@
 // What `bke cluster describe`, `cluster list` and `host list` show of a cluster that comes up, as whole screens.
 import { expect, it } from 'vitest';
 import { treeText } from '../../../../src/commands/cluster/describe-text.ts';
-import { describeTree } from '../../../../src/commands/cluster/describe-tree.ts';
+import { describeTree, type TreeNode } from '../../../../src/commands/cluster/describe-tree.ts';
 import { clusterRows } from '../../../../src/commands/cluster/list-rows.ts';
 import { hostRow } from '../../../../src/commands/host/list-rows.ts';
 import { type KindName, kinds, type Listed, worldOf } from '../../../../src/controllers/bkeoperation/world.ts';
@@ -198,5 +198,46 @@ it('lists clusters and hosts by what they say of themselves', () => {
     ['cp1', 'Claimed', 'bke/prod-cp-x has it'],
     ['w1', 'HeartbeatLost', 'none came for more than 40 s'],
     ['w2', 'LoginRefused', 'BKE_SSH_AUTH: cannot log in to w2'],
+  ]);
+});
+
+/** Names, with how deep each stands. */
+function outline({ name, children }: TreeNode, depth = 0): string[] {
+  const isObject = /^[A-Z]\w+\//.test(name);
+  return [...(isObject ? ['  '.repeat(depth) + name] : []), ...children.flatMap((child) => outline(child, depth + 1))];
+}
+
+it('shows each machine below the deployment that made it, and what nobody has made below the cluster', () => {
+  const ofDeployment = (name: string) => ({ 'cluster.x-k8s.io/deployment-name': name });
+  const node = (name: string, deployment: string): Partial<Record<KindName, KubeObject[]>> => ({
+    machine: [object('machine', name, { labels: ofDeployment(deployment), spec: { infrastructureRef: { name } } })],
+    bkeMachine: [object('bkeMachine', name, {})],
+    host: [object('host', `host-${name}`, { labels: pool('workers'), spec: { consumerRef: { name } } })],
+  });
+  const parts = [
+    { deployment: [object('deployment', 'gpu', {}), object('deployment', 'plain', {})] },
+    { host: [object('host', 'spare', { labels: pool('workers') })] },
+    node('a', 'plain'),
+    node('b', 'gpu'),
+    node('c', 'plain'),
+  ];
+  const cluster = object('cluster', 'prod', {});
+  const several = worldOf({ namespace: 'bke', name: 'prod' }, (kind) =>
+    kind === 'cluster' ? [cluster] : parts.flatMap((part: Partial<Record<KindName, KubeObject[]>>) => part[kind] ?? []),
+  );
+  expect(outline(describeTree(several, { all: false }))).toEqual([
+    'Cluster/prod',
+    '  MachineDeployment/gpu',
+    '    Machine/b',
+    '      BKEMachine/b',
+    '      BKEHost/host-b',
+    '  MachineDeployment/plain',
+    '    Machine/a',
+    '      BKEMachine/a',
+    '      BKEHost/host-a',
+    '    Machine/c',
+    '      BKEMachine/c',
+    '      BKEHost/host-c',
+    '  BKEHost/spare',
   ]);
 });

@@ -228,6 +228,60 @@ describe('a cluster that comes', () => {
   });
 });
 
+describe('a cluster with several deployments', () => {
+  const ofRack = (name: string, rack: string): KubeObject => ({
+    ...template(name),
+    spec: { template: { spec: { hostSelector: { matchLabels: { rack } } } } },
+  });
+  const deployment = (name: string, replicas: number): KubeObject => ({
+    apiVersion: 'cluster.x-k8s.io/v1beta2',
+    kind: 'MachineDeployment',
+    metadata: { namespace, name, labels: { 'cluster.x-k8s.io/cluster-name': 'prod' } },
+    spec: { replicas, template: { spec: { version, ...templateRef(name) } } },
+  });
+  const putMachine = (name: string, of: string): void => {
+    const [machine, bkeMachine] = machineObjects(name, false);
+    const labels = { ...machine.metadata.labels, 'cluster.x-k8s.io/deployment-name': of };
+    management.put({ ...machine, metadata: { ...machine.metadata, labels } }, bkeMachine);
+  };
+  const prepared = async (...hosts: readonly string[]): Promise<string[]> => {
+    const found = await Promise.all(hosts.map(async (host) => ((await commandID(host)) === 'none-yet' ? [] : [host])));
+    return found.flat();
+  };
+
+  beforeEach(async () => {
+    await management.delete({
+      apiVersion: 'cluster.x-k8s.io/v1beta2',
+      kind: 'MachineDeployment',
+      namespace,
+      name: 'prod-w',
+    });
+    for (const [index, name] of ['w2', 'w3', 'w4'].entries()) putHost(management, name, `10.0.0.3${index}`, 'worker');
+  });
+
+  it('has for each as many hosts prepared as it wants, none twice', async () => {
+    management.put(template('prod-a'), template('prod-b'), deployment('prod-a', 2), deployment('prod-b', 1));
+    await reconcile();
+    expect(await prepared('w1', 'w2', 'w3', 'w4')).toEqual(['w1', 'w2', 'w3']);
+  });
+
+  it('leaves to those that want labels the hosts that have them', async () => {
+    const key = { apiVersion: 'bke.io/v1alpha1', kind: 'BKEHost', namespace, name: 'w1' };
+    await management.patch(key, { metadata: { labels: { rack: 'b' } } });
+    management.put(template('prod-a'), ofRack('prod-b', 'b'), deployment('prod-a', 1), deployment('prod-b', 1));
+    await reconcile();
+    expect(await prepared('w1', 'w2', 'w3', 'w4')).toEqual(['w1', 'w2']);
+  });
+
+  it('counts the machines of each alone', async () => {
+    management.put(template('prod-a'), template('prod-b'), deployment('prod-a', 2), deployment('prod-b', 2));
+    for (const name of ['a1', 'a2']) putMachine(name, 'prod-a');
+    putMachine('b1', 'prod-b');
+    await reconcile();
+    expect(await prepared('w1', 'w2', 'w3', 'w4')).toEqual(['w1']);
+  });
+});
+
 it('gathers each host that fails as an event on the cluster', async () => {
   const failing = (name: string): KubeObject[] => {
     const [machine, bkeMachine] = machineObjects(name, false);
