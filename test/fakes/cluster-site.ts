@@ -82,7 +82,7 @@ export class ClusterSite {
       [...this.objects].flatMap(([key, object]) => (key.startsWith(`${kind} `) ? [object] : []));
     const world = worldOf({ namespace: 'bke', name }, listed);
     const { status, events } = advance(this.status, createChains(world, this.status, this.asking), {
-      frame: createFrame(name),
+      frame: createFrame({ namespace: 'bke', name }),
       now,
       cancelled,
     });

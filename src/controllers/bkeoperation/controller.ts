@@ -11,7 +11,9 @@ import type { Informers, ObjectView } from '../informers.ts';
 import { annotations, askedBy, isPaused as isHeldByOthers, nameOf } from '../bkehost/host.ts';
 import { identityOf } from '../object-status.ts';
 import { commandSteps } from './causes.ts';
+import type { Chain } from './chain.ts';
 import { createChains, createFrame, whilePaused } from './create.ts';
+import { deletedError } from './deleted.ts';
 import { type Asking, isYounger } from './host-errors.ts';
 import {
   isOver,
@@ -22,6 +24,7 @@ import {
   operationView,
   opensIn,
   outdated,
+  pauseManager,
 } from './operations.ts';
 import { type Advance, advance } from './progress.ts';
 import { stored } from './reports.ts';
@@ -30,7 +33,7 @@ import { type ClusterName, type KindName, kinds, type World, worldOf } from './w
 
 export type OperationClient = Pick<KubeClient, 'get' | 'apply' | 'create' | 'delete'>;
 
-const fieldManager = 'bke-controller-operations';
+const fieldManager = pauseManager;
 const concurrency = 4;
 /** A wait that comes to its bound is no change that is watched. */
 const pollMs = 5000;
@@ -118,16 +121,17 @@ class OperationReconciler {
     const object = await this.#client.get(keyOf(seen));
     if (object === undefined || isOver(object)) return {};
     const view = operationView(object);
-    const cancelled = await this.#isToStop(view, world);
+    const stopped = deletedError(world, view.status);
+    const cancelled = stopped === undefined ? await this.#isToStop(view, world) : false;
     if (cancelled === undefined) return { requeueAfterMs: pollMs };
     const now = this.#now();
     const asking = { name: view.name, since: object.metadata.creationTimestamp ?? now.toISOString() };
-    if (!cancelled) await this.#ask(world, asking);
-    const frame = createFrame(world.name);
+    const goesOn = stopped === undefined && !cancelled;
+    if (goesOn) await this.#ask(world, asking);
+    const frame = createFrame(world);
     const chains = createChains(world, view.status, asking);
-    // What a cancel has paused waited for something else.
-    const told = isPaused(world.cluster) && !cancelled ? whilePaused(chains) : chains;
-    const result = advance(view.status, told, { frame, now, cancelled });
+    const told = goesOn ? toldChains(chains, world) : chains;
+    const result = advance(view.status, told, { frame, now, cancelled, stopped });
     await this.#write(object, view.status, { ...result, now });
     return result.status.phase === 'Running' ? { requeueAfterMs: pollMs } : {};
   }
@@ -147,7 +151,6 @@ class OperationReconciler {
 
   /** undefined: it is to stop, but agents are at work still. */
   async #isToStop({ name, spec, status }: OperationView, world: World): Promise<boolean | undefined> {
-    if (world.cluster?.metadata.deletionTimestamp !== undefined) return true;
     if (spec.cancelRequested === true) return (await this.#hold(name, world)) ? true : undefined;
     if (status.started === undefined) await this.#release(world);
     return false;
@@ -179,7 +182,8 @@ class OperationReconciler {
     const { spec, status } = operationView(object);
     const error = toErrorReport(refusal);
     const now = this.#now();
-    const { action, target: words, phases } = createFrame(spec.target.name);
+    const cluster = { namespace: object.metadata.namespace ?? '', name: spec.target.name };
+    const { action, target: words, phases } = createFrame(cluster);
     const result: Advance = {
       status: { phase: 'Failed', started: now.toISOString(), finished: now.toISOString(), error: stored(error) },
       events: [
@@ -227,6 +231,11 @@ class OperationReconciler {
     const found = this.#views.get('bkeMachine')?.get(machine, host.metadata.namespace);
     return present(found?.metadata.labels?.[coreLabels.cluster]);
   }
+}
+
+/** What a cancel has paused waited for something else. */
+function toldChains(chains: readonly Chain[], { cluster }: World): readonly Chain[] {
+  return isPaused(cluster) ? whilePaused(chains) : chains;
 }
 
 function present(text: string | undefined): string[] {

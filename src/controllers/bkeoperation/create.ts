@@ -2,11 +2,13 @@
 import type { BKEOperationStatus } from '../../api/kinds/bke-operation.ts';
 import { fieldAt, listAt, textAt } from '../../kube/fields.ts';
 import { firstLine, holds, troubleOf } from './causes.ts';
-import { named } from '../../lib/text.ts';
 import { type Asking, siteTrouble } from './host-errors.ts';
 import { type Around, describeCommand, hostSteps, isNode } from './host-steps.ts';
 import type { Chain, Look, LookedStep, OperationFrame } from './chain.ts';
-import { isInitialised, type World } from './world.ts';
+import { clusterEntry } from './entries.ts';
+import { isKubeletSilent, kubeletLog, unreadyWords, withLostNodes } from './lost-nodes.ts';
+import { clusterCommand, inNamespace } from './next-commands.ts';
+import { type ClusterName, isInitialised, type World } from './world.ts';
 
 const minuteMs = 60_000;
 const limits = {
@@ -26,20 +28,16 @@ const phases = [
   { id: 'health', title: 'Health' },
 ] as const;
 
-export function createFrame(cluster: string): OperationFrame {
-  const describe = `bke cluster describe ${cluster}`;
+export function createFrame(cluster: ClusterName): OperationFrame {
+  const { name } = cluster;
+  const describe = clusterCommand(cluster, 'describe');
+  const kubeconfig = `bke cluster kubeconfig ${name}${inNamespace(cluster)} --to ${name}.kubeconfig`;
   return {
     action: 'cluster.create',
-    target: `cluster ${cluster}`,
+    target: `cluster ${name}`,
     phases,
-    next: (outcome) =>
-      outcome === 'done' ? [describe, `bke cluster kubeconfig ${cluster} --to ${cluster}.kubeconfig`] : [describe],
+    next: (outcome) => (outcome === 'done' ? [describe, kubeconfig] : [describe]),
   };
-}
-
-/** Of the entry in the status for what belongs to no host: no host can be named so. */
-function clusterEntry(cluster: string): string {
-  return `cluster/${cluster}`;
 }
 
 export function createChains(world: World, told: BKEOperationStatus, asking: Asking): Chain[] {
@@ -75,7 +73,8 @@ function clusterSteps(around: Around, someFailed: boolean): LookedStep[] {
     step: `cluster/${name}`,
     ...rest,
   });
-  const held = (look: Look, blocked: boolean): Look => (look.state === 'waiting' ? { ...look, blocked } : look);
+  const held = (look: Look, blocked: boolean): Look =>
+    look.state === 'waiting' ? withLostNodes({ ...look, blocked }, around) : look;
   return [
     step('infrastructure', 'resources', {
       title: 'resources',
@@ -142,11 +141,15 @@ function networkLook(world: World): Look {
   const joined = world.nodes.filter(isNode);
   const unready = joined.filter(({ machine }) => !holds(machine, 'NodeReady') && !holds(machine, 'NodeHealthy'));
   if (joined.length > 0 && unready.length === 0 && !addonsOpen(world)) return { state: 'done' };
-  const [first] = unready;
-  const cause =
-    addonTrouble(world) ??
-    (first === undefined ? 'no node is there yet' : named(first.name, troubleOf(first.machine) ?? 'not ready'));
-  return { state: 'waiting', for: 'the network of the nodes', cause, next: describeCommand({ world }) };
+  const told = unready.flatMap((node) => unreadyWords(node) ?? []);
+  const addon = addonTrouble(world);
+  // A node is not ready for want of the network that could not be applied; what was applied works when the nodes do.
+  const causes =
+    addon?.isFailed === true ? [addon.words, ...told] : [...told, ...(addon === undefined ? [] : [addon.words])];
+  const cause = causes[0] ?? (unready[0] === undefined ? 'no node is there yet' : `${unready[0].name} is not ready`);
+  const silent = unready.find(isKubeletSilent);
+  const next = silent === undefined ? describeCommand({ world }) : kubeletLog(silent.name);
+  return { state: 'waiting', for: 'the network of the nodes', cause, next };
 }
 
 /** Only the network plugin is waited for here; other add-ons belong to the health of the cluster. */
@@ -160,12 +163,13 @@ function addonsOpen(world: World): boolean {
   return phase !== undefined && phase !== 'Ready';
 }
 
-function addonTrouble(world: World): string | undefined {
+function addonTrouble(world: World): { readonly words: string; readonly isFailed: boolean } | undefined {
   const addon = networkAddon(world);
   const phase = textAt(addon, 'phase');
   if (addon === undefined || phase === undefined || phase === 'Ready') return undefined;
   const message = textAt(addon, 'error', 'message');
-  return `${textAt(addon, 'name') ?? 'add-on'} is ${phase}${message === undefined ? '' : `: ${firstLine(message)}`}`;
+  const words = `${textAt(addon, 'name') ?? 'add-on'} is ${phase}${message === undefined ? '' : `: ${firstLine(message)}`}`;
+  return { words, isFailed: message !== undefined };
 }
 
 function healthLook(world: World): Look {

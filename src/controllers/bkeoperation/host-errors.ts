@@ -51,7 +51,7 @@ export function hostTrouble(host: KubeObject, asking: Asking): Trouble | undefin
   const lasts = isSince(host, 'Available', asking) ? 0 : graceMs.looksAgain;
   const found = errorInMessage(available.message);
   if (found !== undefined) return { error: found, graceMs: isLastingCode(found.code) ? lasts : graceMs.heals };
-  if (available.reason === 'HeartbeatLost') return silence(host);
+  if (available.reason === 'HeartbeatLost' || available.reason === hostReset) return silence(host, asking);
   const error = unavailable(host);
   return error === undefined ? undefined : { error, graceMs: lasts };
 }
@@ -80,22 +80,50 @@ function preflightError(message: string, hint: string): ErrorReport {
   };
 }
 
-/** Of a host that something is done on: nobody does it while its agent is silent. */
-export function silence(host: KubeObject): Trouble | undefined {
+/** Of a host that something is done on, or was: nobody does it while its agent is silent or gone. */
+export function silence(host: KubeObject, asking: Asking): Trouble | undefined {
   const ready = conditionOf(host, 'AgentReady');
   if (ready?.status !== 'False') return undefined;
   const found = errorInMessage(ready.message);
   if (found !== undefined) return { error: found, graceMs: graceMs.heals };
+  const since = sinceWords(host, 'AgentReady');
+  if (ready.reason === hostReset) {
+    const isNew = isSince(host, 'AgentReady', asking);
+    return { error: resetError(host, since), graceMs: isNew ? 0 : graceMs.looksAgain };
+  }
   if (ready.reason !== 'HeartbeatLost') return undefined;
   const reachable = conditionOf(host, 'Reachable');
   const login = reachable?.status === 'False' ? [`Reachable: ${conditionWords(reachable)}`] : [];
   const error: ErrorReport = {
     code: 'BKE_AGENT_SILENT',
-    message: `the agent of ${host.metadata.name} is silent: ${ready.message}`,
+    message: `the agent of ${host.metadata.name} is silent${since}: ${ready.message}`,
     hint: 'Switch the host on or mend its network: its agent goes on by itself from where it was. Then run the same command again.',
     ...(login.length === 0 ? {} : { details: login.flatMap((words) => words.split('\n')) }),
   };
   return { error, graceMs: graceMs.silent };
+}
+
+/** Nobody takes it again before somebody asks, and one that a machine has not even then. */
+function resetError(host: KubeObject, since: string): ErrorReport {
+  const { name, namespace = '' } = host.metadata;
+  const consumer = textAt(host, 'spec', 'consumerRef', 'name');
+  const kubectl = `kubectl -n ${namespace}`;
+  return {
+    code: 'BKE_HOST_RESET',
+    message: `${name} was reset${since}: its agent is not installed on it any more (bke reset --all was run there, or its system is a new one)`,
+    hint:
+      consumer === undefined
+        ? 'Run the same command again: it takes the host anew.'
+        : `The node that it was does not come back. Delete its Machine ('${kubectl} get machines -o wide' shows which has node or host ${name}, '${kubectl} delete machine NAME' deletes it): another one is made. Then run the same command again.`,
+  };
+}
+
+const hostReset = 'HostReset';
+
+/** ` since 2026-11-30T10:00:00Z`, or nothing. */
+export function sinceWords(object: KubeObject | undefined, type: string): string {
+  const since = sinceOf(object, type);
+  return since === undefined ? '' : ` since ${since}`;
 }
 
 /** What the agent ended a command with. Of one that was given before somebody asked, another attempt comes first. */
@@ -125,6 +153,10 @@ export function isYounger({ metadata }: KubeObject, { since }: Asking): boolean 
 }
 
 function isSince(object: KubeObject, type: string, { since }: Asking): boolean {
+  return Date.parse(sinceOf(object, type) ?? '') >= Date.parse(since);
+}
+
+function sinceOf(object: KubeObject | undefined, type: string): string | undefined {
   const found = listAt(object, 'status', 'conditions').find((condition) => fieldAt(condition, 'type') === type);
-  return Date.parse(textAt(found, 'lastTransitionTime') ?? '') >= Date.parse(since);
+  return textAt(found, 'lastTransitionTime');
 }

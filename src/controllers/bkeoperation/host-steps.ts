@@ -5,6 +5,7 @@ import { fieldAt, textAt } from '../../kube/fields.ts';
 import { readCommandID } from '../host-command/command-id.ts';
 import { causeWords, type CommandStep, commandSteps, holds, troubleOf, workOf } from './causes.ts';
 import { type Asking, commandTrouble, hostTrouble, silence, siteTrouble } from './host-errors.ts';
+import { clusterCommand, hostListCommand } from './next-commands.ts';
 import type { Look, LookedStep, Trouble, Waiting } from './chain.ts';
 import { isInitialised, type NodeView, type World } from './world.ts';
 
@@ -44,10 +45,10 @@ export function hostSteps(node: NodeView, around: Around): LookedStep[] {
   ];
 }
 
-function agentLook({ name, host }: NodeView, { asking }: Around): Look {
+function agentLook({ name, host }: NodeView, { world, asking }: Around): Look {
   const available = conditionOf(host, 'Available');
   if (available?.status === 'True' || fieldAt(host, 'spec', 'consumerRef') !== undefined) return { state: 'done' };
-  const waiting = { state: 'waiting', for: `the agent of ${name}`, next: `bke host list` } as const;
+  const waiting = { state: 'waiting', for: `the agent of ${name}`, next: hostListCommand(world) } as const;
   if (available === undefined) return { ...waiting, cause: 'the controller has not looked at it yet' };
   const trouble = hostTrouble(host, asking);
   return { ...waiting, cause: causeWords(available), ...(trouble === undefined ? {} : { trouble }) };
@@ -77,7 +78,7 @@ interface Work {
 }
 
 function atWork(node: NodeView, { world, asking }: Around, work: Work): Waiting {
-  const silent = silence(node.host);
+  const silent = silence(node.host, asking);
   const failed = work.own.find(({ state }) => state === 'Failed')?.error;
   const trouble = silent ?? (failed === undefined ? undefined : commandTrouble(node, failed, asking));
   const doing = work.own.some(({ state }) => state === 'Running' || state === 'Pending')
@@ -97,7 +98,7 @@ function withTrouble(look: Waiting, trouble: Trouble | undefined): Waiting {
   return trouble === undefined ? look : { ...look, trouble };
 }
 
-function causeOf({ error: { code, message, details = [] } }: Trouble): string {
+export function causeOf({ error: { code, message, details = [] } }: Trouble): string {
   return `error[${code}] ${[message, ...details].join(' ')}`;
 }
 
@@ -155,5 +156,5 @@ export function isNode({ machine }: NodeView): boolean {
 }
 
 export function describeCommand({ world }: Pick<Around, 'world'>): string {
-  return `bke cluster describe ${world.name}`;
+  return clusterCommand(world, 'describe');
 }

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { type BKEOperationSpec, type BKEOperationStatus, bkeOperation } from '../../api/kinds/bke-operation.ts';
 import type { KubeObject } from '../../kube/client.ts';
-import { fieldAt, textAt } from '../../kube/fields.ts';
+import { fieldAt, listAt, textAt } from '../../kube/fields.ts';
 import { type ClusterName, kinds, type World } from './world.ts';
 
 export interface OperationView {
@@ -23,22 +23,46 @@ export function isOver(object: KubeObject): boolean {
   return phase === 'Done' || phase === 'Failed' || phase === 'Cancelled';
 }
 
-/** Of one cluster, the one that was made first first. */
+/** Of one cluster: those that run, those that wait, those that are over; of each the one that was made first first. */
 export function operationsOf({ namespace, name }: ClusterName, all: readonly KubeObject[]): KubeObject[] {
   return all
-    .filter(
-      (object) =>
-        object.metadata.namespace === namespace &&
-        textAt(object, 'spec', 'target', 'kind') === 'Cluster' &&
-        textAt(object, 'spec', 'target', 'name') === name,
-    )
-    .toSorted((a, b) => order(a) - order(b) || (a.metadata.name < b.metadata.name ? -1 : 1));
+    .filter((object) => object.metadata.namespace === namespace && clusterOf(object) === name)
+    .toSorted(
+      (a, b) =>
+        rankOf(a) - rankOf(b) ||
+        written(a, b) ||
+        created(a) - created(b) ||
+        (a.metadata.name < b.metadata.name ? -1 : 1),
+    );
 }
 
-/** A running one comes before all that wait, also where another is older: times of creation tell seconds only. */
-function order(object: KubeObject): number {
-  const created = Date.parse(object.metadata.creationTimestamp ?? '') || 0;
-  return textAt(object, 'status', 'phase') === 'Running' ? created - 1e12 : created;
+/** Names of the clusters that operations which are not over are about. */
+export function clustersAtWork(operations: readonly KubeObject[]): string[] {
+  return operations.flatMap((operation) => (isOver(operation) ? [] : (clusterOf(operation) ?? [])));
+}
+
+function clusterOf(operation: KubeObject): string | undefined {
+  const target = fieldAt(operation, 'spec', 'target');
+  return textAt(target, 'kind') === 'Cluster' ? textAt(target, 'name') : undefined;
+}
+
+function rankOf(object: KubeObject): number {
+  if (isOver(object)) return 2;
+  return textAt(object, 'status', 'phase') === 'Running' ? 0 : 1;
+}
+
+/**
+ * Nobody has written one that waits since it was made: its resource version is its place in the store's own order (KEP-5504), which whoever lists or watches
+ * sees alike. Times of creation tell seconds only, and are of several clocks.
+ */
+function written(a: KubeObject, b: KubeObject): number {
+  if (rankOf(a) !== 1) return 0;
+  const order = Number(a.metadata.resourceVersion) - Number(b.metadata.resourceVersion);
+  return Number.isNaN(order) ? 0 : order;
+}
+
+function created({ metadata: { creationTimestamp = '' } }: KubeObject): number {
+  return Date.parse(creationTimestamp) || 0;
 }
 
 /** Older than this, and no operation was made with it: whoever made it does not mean to make one. */
@@ -74,8 +98,19 @@ export function openedOperation({ namespace, name }: ClusterName, cluster: KubeO
   return { ...kinds.operation, metadata: { namespace, name: `${date}-${time}-cluster-create-${suffix}` }, spec };
 }
 
+/** Whose the pause of a cancelled operation is: the next operation takes it back, and no other. */
+export const pauseManager = 'bke-controller-operations';
+
 export function isPaused(cluster: KubeObject | undefined): boolean {
   return fieldAt(cluster, 'spec', 'paused') === true;
+}
+
+/** Managers of the field that pauses the cluster. */
+export function pausedBy(cluster: KubeObject | undefined): string[] {
+  if (!isPaused(cluster)) return [];
+  return listAt(cluster, 'metadata', 'managedFields').flatMap((entry) =>
+    fieldAt(entry, 'fieldsV1', 'f:spec', 'f:paused') === undefined ? [] : (textAt(entry, 'manager') ?? []),
+  );
 }
 
 /** Of each cluster; older ones are removed. */

@@ -23,14 +23,20 @@ const longestCause = 500;
 /** Lines of one failure that are told at once. */
 const mostNotes = 4;
 
-/** @param cancelled nothing further is waited for: everything that is not done is told as stopped */
-export function advance(
-  told: BKEOperationStatus,
-  chains: readonly Chain[],
-  options: { readonly frame: OperationFrame; readonly now: Date; readonly cancelled?: boolean },
-): Advance {
-  return new Progress(told, options).run(chains, options.cancelled === true);
+export interface AdvanceOptions {
+  readonly frame: OperationFrame;
+  readonly now: Date;
+  /** Nothing further is waited for: everything that is not done is told as stopped. */
+  readonly cancelled?: boolean;
+  /** The same, and the operation has failed because of this. */
+  readonly stopped?: BkeError | undefined;
 }
+
+export function advance(told: BKEOperationStatus, chains: readonly Chain[], options: AdvanceOptions): Advance {
+  return new Progress(told, options).run(chains, options);
+}
+
+type Stop = Pick<AdvanceOptions, 'cancelled' | 'stopped'>;
 
 class Progress {
   readonly #told: BKEOperationStatus;
@@ -54,17 +60,18 @@ class Progress {
     );
   }
 
-  run(chains: readonly Chain[], cancelled: boolean): Advance {
+  run(chains: readonly Chain[], stop: Stop): Advance {
     const started = this.#told.started ?? this.#now;
     if (this.#told.started === undefined) this.#begin(chains);
     const before = new Map((this.#told.hosts ?? []).map((entry) => [entry.name, entry]));
     const hosts = chains.map((chain) => this.#follow(chain, before.get(chain.name), chains));
     this.#endPhases(chains, hosts);
     const status = { ...this.#status(started), hosts };
-    const over = cancelled || hosts.every(({ state }) => state === 'Done') || this.#isStuck(chains, hosts);
+    const isStopped = stop.cancelled === true || stop.stopped !== undefined;
+    const over = isStopped || hosts.every(({ state }) => state === 'Done') || this.#isStuck(chains, hosts);
     if (!over)
       return { status: { ...status, phase: 'Running', phases: [...this.#phases.values()] }, events: this.#events };
-    return this.#finish(chains, hosts, { started, cancelled });
+    return this.#finish(chains, hosts, { ...stop, started });
   }
 
   #status(started: string): Pick<BKEOperationStatus, 'started' | 'retryToken'> {
@@ -231,12 +238,15 @@ class Progress {
   #finish(
     chains: readonly Chain[],
     hosts: readonly HostEntry[],
-    { started, cancelled }: { readonly started: string; readonly cancelled: boolean },
+    { started, cancelled, stopped }: Stop & { readonly started: string },
   ): Advance {
     const ended = hosts.map((entry, index) => this.#stop(entry, chains[index]));
     this.#endPhases(chains, ended, true);
-    const failed = ended.flatMap(({ error }) => error ?? []);
-    const outcome = cancelled ? 'cancelled' : failed.length > 0 ? 'failed' : 'done';
+    const failed = [
+      ...(stopped === undefined ? [] : [stored(toErrorReport(stopped))]),
+      ...ended.flatMap(({ error }) => error ?? []),
+    ];
+    const outcome = cancelled === true ? 'cancelled' : failed.length > 0 ? 'failed' : 'done';
     const error = outcome === 'cancelled' ? cancelledReport() : failed[0];
     this.#events.push({
       type: 'operation.finished',

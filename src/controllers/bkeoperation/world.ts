@@ -28,8 +28,12 @@ export const kinds = {
 
 export type KindName = keyof typeof kinds;
 
-export interface World {
+export interface ClusterName {
+  readonly namespace: string;
   readonly name: string;
+}
+
+export interface World extends ClusterName {
   readonly cluster: KubeObject | undefined;
   readonly bkeCluster: KubeObject | undefined;
   readonly controlPlane: KubeObject | undefined;
@@ -47,11 +51,6 @@ export interface NodeView {
   readonly machine: KubeObject | undefined;
 }
 
-export interface ClusterName {
-  readonly namespace: string;
-  readonly name: string;
-}
-
 /** All that is watched, or was listed, of one kind in the cluster's namespace. */
 export type Listed = (kind: KindName) => readonly KubeObject[];
 
@@ -63,6 +62,7 @@ export function worldOf({ namespace, name }: ClusterName, listed: Listed): World
   const bkeClusterName = textAt(cluster, 'spec', 'infrastructureRef', 'name') ?? name;
   const controlPlaneName = textAt(cluster, 'spec', 'controlPlaneRef', 'name');
   return {
+    namespace,
     name,
     cluster,
     bkeCluster: here('bkeCluster').find((object) => object.metadata.name === bkeClusterName),

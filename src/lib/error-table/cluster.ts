@@ -175,6 +175,12 @@ export const clusterErrors = {
     explanation:
       'bke works on a host by its agent, and no heartbeat of it has come for more than 40 s: the host is off or starts anew, its network is cut, or bke-agent.service does not run there. Whatever the agent was at goes on by itself when it is back; nothing is lost. Look on the host with `journalctl -u bke-agent`, and run the same command again when it is up.',
   },
+  BKE_HOST_RESET: {
+    exit: ExitCode.remoteHost,
+    title: 'The host of a machine was reset',
+    explanation:
+      "A host that a cluster was given has bke's agent no more: `bke reset --all` was run there, or its system was installed anew. Nobody takes it again by itself, so that no reset is undone behind a person's back, and the node that it was does not come back. The message says since when, and the hint what to do: delete the Machine that has it, and Cluster API makes another one.",
+  },
   BKE_HOST_NOT_CLEANED: {
     exit: ExitCode.remoteHost,
     title: 'A host that leaves could not be cleaned',
@@ -192,7 +198,19 @@ export const clusterErrors = {
     exit: ExitCode.conflict,
     title: 'The cluster is there already, and is another one',
     explanation:
-      'A cluster of that name is up with other numbers of machines or another version than the file says, or is being deleted. Creating makes a cluster and goes on with one that is half made; it neither scales nor upgrades nor revives one. The message names each difference.',
+      'A cluster of that name is up with other numbers of machines or another version than the file says. Creating makes a cluster and goes on with one that is half made; it neither scales nor upgrades one. The message names each difference.',
+  },
+  BKE_CLUSTER_DELETING: {
+    exit: ExitCode.conflict,
+    title: 'The cluster is being deleted',
+    explanation:
+      'Somebody has deleted the Cluster in the management cluster. What is made of it is taken down, its hosts are cleaned and are free again after that; nothing revives it. Creating it is refused meanwhile, and an operation that was making it has ended. `bke cluster describe NAME` shows what of it is still there and what each part waits for. Make it anew when `bke cluster list` does not show it any more.',
+  },
+  BKE_CLUSTER_PAUSED: {
+    exit: ExitCode.conflict,
+    title: 'The cluster is paused',
+    explanation:
+      'Somebody has paused the Cluster, or a part of it (`spec.paused`, or the annotation cluster.x-k8s.io/paused): neither Cluster API nor bke does anything about it before that is lifted. The message has what is paused and by whom, and the command that lifts it. Whoever paused it may be at work on it: ask first. The pause that `bke operation cancel` leaves is lifted by the next `bke cluster create` itself.',
   },
   BKE_CLUSTER_UNKNOWN: {
     exit: ExitCode.usage,
@@ -217,6 +235,12 @@ export const clusterErrors = {
     title: 'The cluster.yaml asks for something that this bke does not do',
     explanation:
       'Nothing of a cluster.yaml is ignored: what this release cannot do yet (a virtual address by keepalived, charts as add-ons, a login at a registry, becoming the management cluster) is refused before anything is touched. The message has each field with what to write instead. A BKECluster that was made with kubectl shows the same in its conditions.',
+  },
+  BKE_OPERATION_UNKNOWN: {
+    exit: ExitCode.usage,
+    title: 'There is no such operation',
+    explanation:
+      'Neither this machine nor the management cluster has an operation of that id, or it was there and somebody deleted it; the newest 20 of each cluster are kept, and the last 200 of this machine. `bke operation list` shows those that are there; --kubeconfig chooses where is looked.',
   },
   BKE_DETACHED: {
     exit: ExitCode.interrupted,

@@ -190,7 +190,7 @@ it('says of a cluster that somebody has paused that it waits for that', async ()
   ]);
 });
 
-it('ends with a cluster that is deleted', async () => {
+it('ends with a cluster that is deleted, and says since when', async () => {
   const { site, reconcile, operations } = bench();
   site.put(
     cluster({ metadata: { deletionTimestamp: '2026-11-30T10:00:00Z' } }),
@@ -198,7 +198,38 @@ it('ends with a cluster that is deleted', async () => {
     operation('op-1', '2026-11-30T10:00:00Z'),
   );
   await reconcile();
-  expect(phaseOf(operations()[0])).toBe('Cancelled');
+  expect(operations()[0]?.['status']).toMatchObject({
+    phase: 'Failed',
+    error: {
+      code: 'BKE_CLUSTER_DELETING',
+      message: 'Cluster prod is being deleted since 2026-11-30T10:00:00Z',
+      hint: "'bke cluster describe prod' shows what of it is still there, and why. Make it anew when 'bke cluster list' does not show it any more.",
+    },
+  });
+});
+
+it('ends with a cluster that is gone before anybody saw that it was deleted', async () => {
+  const { site, pass, reconcile, operations } = bench();
+  const labels = { 'bke.io/cluster': 'prod', 'bke.io/pool': 'workers' };
+  const host = { ...kinds.host, metadata: { namespace, name: 'w1', labels }, spec: {} };
+  site.put(bkeCluster, host, operation('op-1', '2026-11-30T10:00:00Z'));
+  await reconcile();
+  // It may not be written yet.
+  expect(phaseOf(operations()[0])).toBe('Running');
+  site.put(cluster());
+  pass(5);
+  await reconcile();
+  await site.delete(clusterKey);
+  pass(5);
+  await reconcile();
+  expect(operations()[0]?.['status']).toMatchObject({
+    phase: 'Failed',
+    error: {
+      code: 'BKE_CLUSTER_DELETING',
+      message: 'Cluster prod was deleted while it was being made',
+      hint: "'bke host list' shows which of its hosts are free again. The same command makes it anew.",
+    },
+  });
 });
 
 it('ends operations that nothing carries out, which would hold up every other one', async () => {

@@ -104,7 +104,7 @@ it('tells a cluster from its hosts to its health, each thing once', () => {
     'step.started w1 node/join',
     'phase.finished infrastructure done',
     'phase.finished control-plane done',
-    'waiting cluster/network: the network of the nodes: cp1: cni plugin not initialized',
+    'waiting cluster/network: the network of the nodes: cp1 is not ready: cni plugin not initialized',
     'waiting w1 node/join: w1 to become a node: step 1 of 1, become a node: kubeadm join',
   ]);
   site.node('cp1', true);
@@ -250,7 +250,7 @@ it('fits into one object where every one of a thousand hosts fails with much to 
     host: `w${index}`,
     steps: [{ phase: 'workers', step: 'node/join', title: 'become a node', timeoutMs: 1000, look }],
   }));
-  const frame = createFrame('prod');
+  const frame = createFrame({ namespace: 'bke', name: 'prod' });
   const now = new Date(began);
   const { status, events } = advance({}, chains, { frame, now });
   const ring = withEvents([], events, now);

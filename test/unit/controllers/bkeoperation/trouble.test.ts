@@ -47,7 +47,7 @@ class Site extends ClusterSite {
     const began = this.#at;
     for (; this.#at < began + seconds; this.#at += 1) {
       const told = this.carryOn(this.#at);
-      const failure = told.find((event): event is Failure => event.type === 'step.failed' && event.host === 'w1');
+      const failure = told.find((event): event is Failure => event.type === 'step.failed' && event.error.host === 'w1');
       if (failure !== undefined) return { seconds: this.#at - began, error: failure.error };
     }
     return undefined;
@@ -199,5 +199,88 @@ it('does not wait for hosts where the site lacks what the first one is made of',
   expect(site.status).toMatchObject({
     phase: 'Failed',
     error: { code: 'BKE_ARTIFACT_MISSING', message: 'cp1: no kubeadm' },
+  });
+});
+
+describe('a node that was there', () => {
+  const told = '2026-11-30T10:00:01Z';
+  const joined = (): Site => {
+    const site = new Site();
+    site.put('cluster', 'prod', {
+      spec: { infrastructureRef: { name: 'prod' }, controlPlaneRef: { name: 'prod-cp' } },
+      status: { initialization: { controlPlaneInitialized: true } },
+    });
+    site.put('bkeCluster', 'prod', {
+      spec: { cni: 'flannel' },
+      status: { initialization: { provisioned: true }, addons: [{ name: 'flannel', phase: 'Applied' }] },
+    });
+    for (const name of ['cp1', 'w1']) {
+      site.claim(name, name === 'cp1' ? 'control-plane' : 'workers', []);
+      site.node(name, name === 'cp1');
+    }
+    return site;
+  };
+  const agentOf = (site: Site, condition: object): void => {
+    const labels = { 'bke.io/cluster': 'prod', 'bke.io/pool': 'workers' };
+    const conditions = [{ type: 'AgentReady', status: 'False', lastTransitionTime: told, ...condition }];
+    site.put('host', 'w1', {
+      labels,
+      spec: { consumerRef: { namespace: 'bke', name: 'm-w1' } },
+      status: { conditions },
+    });
+  };
+
+  it('and whose host was reset by hand is named, since when, and what to do', () => {
+    const site = joined();
+    agentOf(site, { reason: 'HostReset', message: 'its agent is not installed on it any more' });
+    expect(site.failsBy(60)).toEqual({
+      seconds: 0,
+      error: {
+        code: 'BKE_HOST_RESET',
+        host: 'w1',
+        message: `w1 was reset since ${told}: its agent is not installed on it any more (bke reset --all was run there, or its system is a new one)`,
+        hint: "The node that it was does not come back. Delete its Machine ('kubectl -n bke get machines -o wide' shows which has node or host w1, 'kubectl -n bke delete machine NAME' deletes it): another one is made. Then run the same command again.",
+      },
+    });
+  });
+
+  it('and whose agent is silent is named before the add-on that waits for it', () => {
+    const site = joined();
+    agentOf(site, { reason: 'HeartbeatLost', message: 'none came for more than 40 s' });
+    expect(site.failsBy(60)).toEqual({
+      seconds: 10,
+      error: {
+        code: 'BKE_AGENT_SILENT',
+        host: 'w1',
+        message: `the agent of w1 is silent since ${told}: none came for more than 40 s`,
+        hint: 'Switch the host on or mend its network: its agent goes on by itself from where it was. Then run the same command again.',
+      },
+    });
+  });
+
+  it('and whose kubelet tells nothing any more is named, with the command that shows why', () => {
+    const site = joined();
+    site.put('machine', 'm-w1', {
+      spec: { infrastructureRef: { name: 'm-w1' } },
+      status: {
+        nodeRef: { name: 'w1' },
+        conditions: [
+          {
+            type: 'NodeReady',
+            status: 'Unknown',
+            reason: 'NodeStatusUnknown',
+            message: 'Kubelet stopped posting node status.',
+            lastTransitionTime: told,
+          },
+        ],
+      },
+    });
+    expect(site.failsBy(60)).toBeUndefined();
+    const waits = (site.status.events ?? []).flatMap(({ type, data }) => (type === 'step.waiting' ? [data] : []));
+    expect(waits.at(-1)).toMatchObject({
+      for: 'the network of the nodes',
+      cause: `w1 is not ready since ${told}: Kubelet stopped posting node status.`,
+      next: 'bke host exec -f FILE --host w1 -- journalctl -n 20 -u kubelet',
+    });
   });
 });
