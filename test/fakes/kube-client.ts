@@ -11,7 +11,7 @@ import type {
   ResourceKind,
 } from '../../src/kube/client.ts';
 
-type Asked = 'get' | 'list' | 'apply' | 'patch' | 'delete' | 'request' | 'close';
+type Asked = 'get' | 'list' | 'create' | 'apply' | 'patch' | 'delete' | 'request' | 'close';
 
 function keyText({ apiVersion, kind, namespace = '', name }: ObjectKey): string {
   return [apiVersion, kind, namespace, name].join(' ');
@@ -74,12 +74,12 @@ export class FakeCluster implements Pick<KubeClient, Asked> {
     return {
       get: (key) => this.get(key),
       list: (kind, options) => this.list(kind, options),
+      create: (object) => this.create(object),
       apply: (object, options) => this.apply(object, options),
       patch: (key, patch) => this.patch(key, patch),
       delete: (key) => this.delete(key),
       request: (_method, path) => this.request(path),
       close: () => this.close(),
-      create: refuse,
       watch: refuse,
     };
   }
@@ -104,6 +104,16 @@ export class FakeCluster implements Pick<KubeClient, Asked> {
       items: items.filter(({ metadata }) => namespace === undefined || metadata.namespace === namespace),
       resourceVersion: String(this.#version),
     };
+  }
+
+  async create(object: KubeObject): Promise<KubeObject> {
+    this.#answer();
+    const key = keyText(keyOf(object));
+    if (this.#objects.has(key)) throw new BkeError('BKE_KUBE_CONFLICT', `${key} already exists`);
+    const stored = this.#stamped({ ...object, metadata: { uid: `uid-${this.#version}`, ...object.metadata } });
+    this.#objects.set(key, stored);
+    this.writes.push(`create ${key}`);
+    return stored;
   }
 
   async apply(object: KubeObject, options: ApplyOptions): Promise<KubeObject> {

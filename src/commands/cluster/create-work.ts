@@ -19,7 +19,8 @@ import { refuseUnmakeable } from './unmakeable.ts';
 import { type Existing, isComplete, isInUse, readExisting, refuseConflicts } from './existing.ts';
 import { refuseOtherShape } from './other-shape.ts';
 import { keysOfHosts, knownKeys, withHostKeys } from './host-keys.ts';
-import { carryOut, fieldManager, joinCreate } from './carry-out.ts';
+import { carryOut, joinCreate } from './carry-out.ts';
+import { fieldManager } from './field-manager.ts';
 import { tellPlan } from './create-plan.ts';
 import { imagesOf, readCatalogues } from './release.ts';
 
@@ -51,10 +52,9 @@ interface Wanted {
 async function make(context: CommandContext, client: KubeClient, wanted: Wanted): Promise<void> {
   const { loaded, options } = wanted;
   const { config } = loaded;
-  const where = options.kubeconfig === undefined ? '' : ` --kubeconfig ${options.kubeconfig}`;
   const images = imagesOf(config, await readCatalogues(client));
   const existing = await readExisting(client, config);
-  refuseConflicts(config, existing, where);
+  refuseConflicts(config, existing);
   const known = await checkedHosts(context, wanted, existing);
   const objects = (await resourcesOf(loaded, known, images)).filter((object) => !isDropped(object, config, existing));
   await refuseOtherShape(client, existing, objects);
@@ -65,12 +65,10 @@ async function make(context: CommandContext, client: KubeClient, wanted: Wanted)
   }
   if (options.dryRun) return tellPlan(context, client, { config, objects, pending, existing });
   const running = existing.operation?.metadata.name;
-  if (running !== undefined) {
-    return joinCreate(context, client, { config, objects, where, pending, operation: running });
-  }
+  if (running !== undefined) return joinCreate(context, client, { config, objects, pending, operation: running });
   for (const line of planLines(config, { isThere: existing.cluster !== undefined, pending: pending.length }))
     context.note(line);
-  await carryOut(context, client, { config, objects, where });
+  await carryOut(context, client, { config, objects });
 }
 
 /** Checks the hosts that are new, and puts into all of them the keys they are known by. @throws BkeError BKE_PREFLIGHT_FAILED, what a host could not be reached with */

@@ -6,12 +6,14 @@ import type { KubeClient, KubeObject } from '../../kube/client.ts';
 import { fieldAt, listAt, numberAt, textAt } from '../../kube/fields.ts';
 import { conditionOf } from '../../kube/conditions.ts';
 import { BkeError } from '../../lib/errors.ts';
-import { isOver, operationsOf } from '../../controllers/bkeoperation/operations.ts';
+import { clustersAtWork, isOver, operationsOf } from '../../controllers/bkeoperation/operations.ts';
+import { deletingError } from '../../controllers/bkeoperation/deleted.ts';
+import { pausedError, pausesOf } from '../../controllers/bkeoperation/pauses.ts';
 
 export interface Existing {
   readonly cluster: KubeObject | undefined;
   readonly bkeCluster: KubeObject | undefined;
-  /** Names of all clusters of the namespace. */
+  /** Names of all clusters of the namespace, those that are just being made too. */
   readonly clusters: ReadonlySet<string>;
   /** Those of the file that are there, by name. */
   readonly hosts: ReadonlyMap<string, KubeObject>;
@@ -25,18 +27,29 @@ export async function readExisting(client: Pick<KubeClient, 'get' | 'list'>, con
   const { namespace, name } = config;
   const wanted = new Set(config.hosts.map((host) => host.name));
   const hosts = await client.list({ apiVersion: hostVersion, kind: 'BKEHost' }, { namespace });
-  const operations = await client.list(operationKind, { namespace });
+  const operations = (await client.list(operationKind, { namespace })).items;
   const clusters = (await client.list({ apiVersion: coreVersion, kind: 'Cluster' }, { namespace })).items;
   return {
     cluster: clusters.find(({ metadata }) => metadata.name === name),
-    clusters: new Set(clusters.map(({ metadata }) => metadata.name)),
+    clusters: namesOf(clusters, operations),
     bkeCluster: await client.get({ apiVersion: infrastructureVersion, kind: 'BKECluster', namespace, name }),
     hosts: new Map(hosts.items.flatMap((host) => (wanted.has(host.metadata.name) ? [[host.metadata.name, host]] : []))),
     otherHosts: (await hostsEverywhere(client, hosts.items)).filter(
       ({ metadata }) => metadata.namespace !== namespace || !wanted.has(metadata.name),
     ),
-    operation: operationsOf({ namespace, name }, operations.items).find((object) => !isOver(object)),
+    operation: operationsOf({ namespace, name }, operations).find((object) => !isOver(object)),
   };
+}
+
+/** Names of all clusters of the namespace, as Existing has them. */
+export async function clustersOf(client: Pick<KubeClient, 'list'>, namespace: string): Promise<ReadonlySet<string>> {
+  const clusters = (await client.list({ apiVersion: coreVersion, kind: 'Cluster' }, { namespace })).items;
+  return namesOf(clusters, (await client.list(operationKind, { namespace })).items);
+}
+
+/** The operation of a cluster is there before the cluster. */
+function namesOf(clusters: readonly KubeObject[], operations: readonly KubeObject[]): ReadonlySet<string> {
+  return new Set([...clusters.map(({ metadata }) => metadata.name), ...clustersAtWork(operations)]);
 }
 
 /** @param here those of the namespace: all that an account of it alone may read */
@@ -52,45 +65,61 @@ async function hostsEverywhere(
   }
 }
 
-/** @throws BkeError BKE_OPERATION_CONFLICT, BKE_CLUSTER_EXISTS, BKE_HOST_TAKEN */
-export function refuseConflicts(config: ClusterConfig, existing: Existing, where: string): void {
+/** @throws BkeError BKE_OPERATION_CONFLICT, BKE_CLUSTER_DELETING, BKE_CLUSTER_PAUSED, BKE_HOST_TAKEN */
+export function refuseConflicts(config: ClusterConfig, existing: Existing): void {
   const { name } = config;
-  refuseOtherOperation(name, existing.operation, where);
-  if (existing.cluster?.metadata.deletionTimestamp !== undefined) {
-    throw new BkeError('BKE_CLUSTER_EXISTS', `cluster ${name} is being deleted`, { hint: 'Make it when it is gone.' });
-  }
-  refuseTakenHosts(name, [...takenNames(name, existing), ...takenMachines(config, existing)]);
+  refuseOtherOperation(name, existing.operation);
+  const deletedAt = existing.cluster?.metadata.deletionTimestamp;
+  if (deletedAt !== undefined) throw deletingError(config, deletedAt);
+  refusePaused(name, existing);
+  refuseTaken(config, existing);
 }
 
-/** One that makes the cluster is gone on with. */
-function refuseOtherOperation(cluster: string, operation: KubeObject | undefined, where: string): void {
+/** @throws BkeError BKE_CLUSTER_PAUSED */
+function refusePaused(cluster: string, existing: Existing): void {
+  const parts = [existing.cluster, existing.bkeCluster, ...existing.hosts.values()];
+  const pauses = parts.flatMap((object) => (object === undefined ? [] : pausesOf(object)));
+  if (pauses.length > 0) throw pausedError(cluster, pauses);
+}
+
+/** One that makes the cluster is gone on with. @throws BkeError BKE_OPERATION_CONFLICT */
+export function refuseOtherOperation(cluster: string, operation: KubeObject | undefined): void {
   if (operation === undefined) return;
   const running = operation.metadata.name;
   const action = textAt(operation, 'spec', 'action') ?? 'another operation';
   const isStopping = fieldAt(operation, 'spec', 'cancelRequested') === true;
   if (action === 'create' && !isStopping) return;
-  const attach = `'bke operation attach ${running}${where}'`;
+  const attach = `'bke operation attach ${running}'`;
   throw new BkeError(
     'BKE_OPERATION_CONFLICT',
     `${action} of cluster ${cluster} is ${isStopping ? 'being cancelled' : 'running'}: operation ${running}`,
     {
       hint: isStopping
         ? `Create again when it has stopped: ${attach} shows when.`
-        : `Watch it with ${attach}, stop it with 'bke operation cancel ${running}${where}'.`,
+        : `Watch it with ${attach}, stop it with 'bke operation cancel ${running}'.`,
     },
   );
 }
 
-/** A host is one cluster's: that of the machine that has it, or of the file that named it, as long as that cluster is there. */
-function takenNames(cluster: string, { hosts, clusters }: Existing): string[] {
-  return [...hosts.values()].flatMap((host) => {
-    const other = host.metadata.labels?.[hostLabels.cluster];
-    const services = fieldAt(host, 'spec', 'services') === true;
-    if (services) return [`${host.metadata.name} carries the local services`];
-    if (other === undefined || other === cluster) return [];
+/** @throws BkeError BKE_HOST_TAKEN */
+export function refuseTaken(config: ClusterConfig, existing: Existing): void {
+  const names = [...existing.hosts.values()].flatMap((host) => whyTaken(host, config.name, existing.clusters));
+  refuseTakenHosts(config.name, [...names, ...takenMachines(config, existing)]);
+}
+
+/**
+ * Nothing, or why the cluster cannot have the host: one is that of the machine that has it, or of the file that named it, as long as that cluster is there.
+ * @param clusters as Existing has them
+ */
+export function whyTaken(host: KubeObject, cluster: string, clusters: ReadonlySet<string>): string[] {
+  const { name, labels, deletionTimestamp } = host.metadata;
+  const other = labels?.[hostLabels.cluster];
+  if (fieldAt(host, 'spec', 'services') === true) return [`${name} carries the local services`];
+  if (other !== undefined && other !== cluster) {
     const isTheirs = clusters.has(other) || fieldAt(host, 'spec', 'consumerRef') !== undefined;
-    return isTheirs ? [`${host.metadata.name} belongs to cluster ${other}`] : [];
-  });
+    if (isTheirs) return [`${name} belongs to cluster ${other}`];
+  }
+  return deletionTimestamp === undefined ? [] : [`${name} is being deleted since ${deletionTimestamp}`];
 }
 
 /** One machine has one agent: by a second name it would be taken from the first. */
@@ -120,7 +149,8 @@ function portOf(host: KubeObject): number {
   return numberAt(host, 'spec', 'ssh', 'port') ?? 22;
 }
 
-function refuseTakenHosts(cluster: string, taken: readonly string[]): void {
+/** @throws BkeError BKE_HOST_TAKEN */
+export function refuseTakenHosts(cluster: string, taken: readonly string[]): void {
   if (taken.length === 0) return;
   throw new BkeError(
     'BKE_HOST_TAKEN',

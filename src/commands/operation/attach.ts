@@ -21,10 +21,9 @@ export const operationAttach: Command = {
     const read = readInput(input);
     const kubeconfig = read.text('kubeconfig');
     const name = read.requiredText('id');
-    const where = kubeconfig === undefined ? '' : ` --kubeconfig ${kubeconfig}`;
     await withManagement(context, kubeconfig, async (client) => {
       const { namespace = '' } = (await findOperation(context, client, name)).metadata;
-      await follow(context, client, { namespace, name, where });
+      await follow(context, client, { namespace, name });
     });
     return { kind: 'none' };
   },

@@ -34,8 +34,7 @@ export async function runCancel(context: CommandContext, input: CommandInput): P
     }
     await cancelOperation(client, { namespace, name: id });
     context.note('Cancelling: what agents are at comes to its end, nothing new is begun.');
-    const where = kubeconfig === undefined ? '' : ` --kubeconfig ${kubeconfig}`;
-    await follow(context, client, { namespace, name: id, where }).catch((thrown: unknown) => {
+    await follow(context, client, { namespace, name: id }).catch((thrown: unknown) => {
       // That is what was asked for.
       if (!(thrown instanceof BkeError) || thrown.code !== 'BKE_CANCELLED') throw thrown;
       for (const line of thrown.details) context.note(line);

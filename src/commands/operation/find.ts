@@ -2,11 +2,10 @@
 import { operationKind } from '../../controllers/cluster-objects.ts';
 import type { KubeClient, KubeObject } from '../../kube/client.ts';
 import { BkeError } from '../../lib/errors.ts';
-import { nearest } from '../../lib/suggest.ts';
 import type { CommandContext } from '../context.ts';
-import { isJournal } from './journals.ts';
+import { isJournal, unknownOperation } from './journals.ts';
 
-/** @throws BkeError BKE_USAGE where there is none, also where it was one of this machine */
+/** @throws BkeError BKE_OPERATION_UNKNOWN where there is none, BKE_USAGE where it was one of this machine */
 export async function findOperation(
   { operationsDirectory }: Pick<CommandContext, 'operationsDirectory'>,
   client: Pick<KubeClient, 'list'>,
@@ -20,11 +19,6 @@ export async function findOperation(
       hint: `'bke operation show ${id}' tells what it did. Ctrl-C where it runs stops it.`,
     });
   }
-  const meant = nearest(
-    id,
-    items.map(({ metadata }) => metadata.name),
-  );
-  throw new BkeError('BKE_USAGE', `there is no operation '${id}' in the management cluster`, {
-    hint: meant === undefined ? `'bke operation list' lists them.` : `Did you mean '${meant}'?`,
-  });
+  const ids = items.map(({ metadata }) => metadata.name);
+  throw unknownOperation(id, 'in the management cluster', ids);
 }

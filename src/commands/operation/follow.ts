@@ -1,20 +1,21 @@
 // Watches an operation of a cluster to its end, and shows its events as those of any operation. Who stops watching stops nothing.
+import { clusterCommand } from '../../controllers/bkeoperation/next-commands.ts';
 import { operationKind } from '../../controllers/cluster-objects.ts';
-import { setTimeout as pause } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { OperationEvent } from '../../api/events.ts';
 import type { KubeClient, KubeObject } from '../../kube/client.ts';
 import { type InformerState, startInformer } from '../../kube/informer.ts';
+import { textAt } from '../../kube/fields.ts';
 import { BkeError } from '../../lib/errors.ts';
 import { formatDuration } from '../../lib/duration.ts';
 import type { CommandContext } from '../context.ts';
+import { Held } from './held.ts';
 import { throwUnlessDone } from './outcome.ts';
 import { ringEvents } from './ring-events.ts';
 
 export interface Followed {
   readonly namespace: string;
   readonly name: string;
-  /** Words that name the management cluster in commands to type again: ` --kubeconfig FILE`, or nothing. */
-  readonly where: string;
 }
 
 /** How long contact with the management cluster may be lost. */
@@ -33,13 +34,15 @@ const untoldMs = 20_000;
 const untakenMs = 5 * 60_000;
 const tickMs = 500;
 
+export type FollowClient = Pick<KubeClient, 'get' | 'list' | 'watch'>;
+
 /**
  * @throws what the operation failed with; BKE_DETACHED where the person stops watching; BKE_TIMEOUT where no controller takes it up; BKE_KUBE_UNREACHABLE where
- * the management cluster does not answer for minutes; BKE_USAGE where it is gone
+ * the management cluster does not answer for minutes; BKE_CLUSTER_PAUSED where nothing goes on for minutes because of that; BKE_OPERATION_UNKNOWN where it is gone
  */
 export async function follow(
   context: CommandContext,
-  client: Pick<KubeClient, 'list' | 'watch'>,
+  client: FollowClient,
   followed: Followed,
   patience = defaultPatience,
 ): Promise<void> {
@@ -59,7 +62,8 @@ export async function follow(
   );
   try {
     const contact = new Contact(context, followed, { patience, state: () => informer.state() });
-    const finished = await untilFinished(context, watched, { followed, contact });
+    const held = new Held(context, client, patience.mostMs);
+    const finished = await untilFinished(context, watched, { followed, contact, held });
     throwUnlessDone(finished);
   } finally {
     ended.abort();
@@ -71,6 +75,8 @@ type Finished = Extract<OperationEvent, { type: 'operation.finished' }>;
 
 class Watched {
   finished: Finished | undefined;
+  /** As it was last seen. */
+  object: KubeObject | undefined;
   taken = false;
   gone = false;
   #seq = 0;
@@ -82,6 +88,7 @@ class Watched {
 
   see(object: KubeObject | undefined): void {
     this.gone = object === undefined;
+    this.object = object ?? this.object;
     if (object === undefined) return;
     for (const event of ringEvents(object, this.#seq)) {
       this.#seq = event.seq;
@@ -139,12 +146,12 @@ class Contact {
   }
 
   #gaveUp(lostForMs: number, cause: string): BkeError {
-    const { name, where } = this.#followed;
+    const { name } = this.#followed;
     return new BkeError(
       'BKE_KUBE_UNREACHABLE',
       `the management cluster has not answered for ${formatDuration(lostForMs)}: ${cause}`,
       {
-        hint: `When it does, 'bke operation attach ${name}${where}' shows how the operation gets on.`,
+        hint: `When it does, 'bke operation attach ${name}' shows how the operation gets on.`,
       },
     );
   }
@@ -153,32 +160,61 @@ class Contact {
 interface Waiting {
   readonly followed: Followed;
   readonly contact: Contact;
+  readonly held: Held;
 }
 
 async function untilFinished(
   context: CommandContext,
   watched: Watched,
-  { followed, contact }: Waiting,
+  { followed, contact, held }: Waiting,
 ): Promise<Finished> {
-  const began = performance.now();
-  let told = false;
+  const untaken = new Untaken(context, followed);
   for (;;) {
     if (watched.finished !== undefined) return watched.finished;
-    if (watched.gone) throw new BkeError('BKE_USAGE', `the operation ${followed.name} is gone from the cluster`);
+    if (watched.gone) throw goneError(followed, watched.object);
     if (context.signal.aborted) throw detached(followed);
     contact.look();
-    const waited = performance.now() - began;
-    if (!watched.taken && !told && waited > untoldMs) {
-      told = true;
-      context.note(untakenWords(waited, contact.trouble));
-    }
-    if (!watched.taken && waited > untakenMs) {
-      throw new BkeError('BKE_TIMEOUT', untakenWords(waited, contact.trouble), {
-        hint: `When it does, 'bke operation attach ${followed.name}${followed.where}' shows how it gets on.`,
-      });
-    }
-    await pause(tickMs, undefined, { signal: context.signal }).catch(() => undefined);
+    const isHeld = held.look(watched.object) !== undefined;
+    if (!watched.taken && !isHeld) untaken.look(contact.trouble);
+    await sleep(tickMs, undefined, { signal: context.signal }).catch(() => undefined);
   }
+}
+
+/** While no controller has taken it up. */
+class Untaken {
+  readonly #context: CommandContext;
+  readonly #name: string;
+  readonly #began = performance.now();
+  #told = false;
+
+  constructor(context: CommandContext, { name }: Followed) {
+    this.#context = context;
+    this.#name = name;
+  }
+
+  /** Tells once that it lasts. @throws BkeError BKE_TIMEOUT */
+  look(trouble: string | undefined): void {
+    const waited = performance.now() - this.#began;
+    if (waited > untoldMs && !this.#told) {
+      this.#told = true;
+      this.#context.note(untakenWords(waited, trouble));
+    }
+    if (waited <= untakenMs) return;
+    throw new BkeError('BKE_TIMEOUT', untakenWords(waited, trouble), {
+      hint: `When it does, 'bke operation attach ${this.#name}' shows how it gets on.`,
+    });
+  }
+}
+
+function goneError({ namespace, name }: Followed, last: KubeObject | undefined): BkeError {
+  const cluster = textAt(last, 'spec', 'target', 'name');
+  const describe =
+    cluster === undefined
+      ? ''
+      : `, '${clusterCommand({ namespace, name: cluster }, 'describe')}' what became of the cluster`;
+  return new BkeError('BKE_OPERATION_UNKNOWN', `the operation ${name} is not there any more: somebody has deleted it`, {
+    hint: `'bke operation list' shows those that are there${describe}.`,
+  });
 }
 
 function untakenWords(waitedMs: number, trouble: string | undefined): string {
@@ -186,11 +222,8 @@ function untakenWords(waitedMs: number, trouble: string | undefined): string {
   return `no controller has taken the operation up for ${formatDuration(waitedMs)}${why}: does bke-controller-manager run in namespace bke-system?`;
 }
 
-function detached({ name, where }: Followed): BkeError {
+function detached({ name }: Followed): BkeError {
   return new BkeError('BKE_DETACHED', `no longer watching; the operation ${name} goes on`, {
-    details: [
-      `watch it again:  bke operation attach ${name}${where}`,
-      `stop it:         bke operation cancel ${name}${where}`,
-    ],
+    details: [`watch it again:  bke operation attach ${name}`, `stop it:         bke operation cancel ${name}`],
   });
 }

@@ -74,19 +74,25 @@ function ending(last: OperationEvent | undefined): { outcome: string; took: stri
 
 /**
  * Every event with `what`, a few words for people.
- * @throws BkeError BKE_USAGE where there is no such operation.
+ * @throws BkeError BKE_OPERATION_UNKNOWN
  */
 export async function operationEvents(directory: string | undefined, id: string): Promise<object[]> {
   const ids = directory === undefined ? [] : await listJournals(directory);
   if (directory === undefined || !ids.includes(id)) {
-    const meant = nearest(id, ids);
-    throw new BkeError('BKE_USAGE', `there is no operation '${id}' on this machine`, {
-      hint: meant === undefined ? `'bke operation list' lists them.` : `Did you mean '${meant}'?`,
-    });
+    throw unknownOperation(id, 'on this machine', ids);
   }
   const events: object[] = [];
   for await (const event of readJournal(directory, id)) events.push(withWords(event));
   return events;
+}
+
+/** @param where it was looked for. @param ids those that are there */
+export function unknownOperation(id: string, where: string, ids: readonly string[]): BkeError {
+  const meant = nearest(id, ids);
+  const list = "'bke operation list' shows those that are there.";
+  return new BkeError('BKE_OPERATION_UNKNOWN', `there is no operation '${id}' ${where}`, {
+    hint: meant === undefined ? list : `Did you mean '${meant}'? ${list}`,
+  });
 }
 
 export async function isJournal(directory: string | undefined, id: string): Promise<boolean> {

@@ -32,6 +32,16 @@ it('tells of one of this machine how it is looked at', async () => {
 
 it('names the one that is meant', async () => {
   await expect(find('20261130-101500-cluster-create-ab13')).rejects.toMatchObject({
-    hint: "Did you mean '20261130-101500-cluster-create-ab12'?",
+    code: 'BKE_OPERATION_UNKNOWN',
+    exitCode: 2,
+    message: "there is no operation '20261130-101500-cluster-create-ab13' in the management cluster",
+    hint: "Did you mean '20261130-101500-cluster-create-ab12'? 'bke operation list' shows those that are there.",
+  });
+});
+
+it('names the list where none is like it', async () => {
+  await expect(find('x')).rejects.toMatchObject({
+    code: 'BKE_OPERATION_UNKNOWN',
+    hint: "'bke operation list' shows those that are there.",
   });
 });

@@ -1,17 +1,18 @@
 // Who watches an operation is told when the management cluster does not answer, watches on when it does again, and is told how where it does not.
 import { expect, it } from 'vitest';
 import type { CommandContext } from '../../../src/commands/context.ts';
-import { follow } from '../../../src/commands/operation/follow.ts';
-import type { KubeClient } from '../../../src/kube/client.ts';
+import { follow, type FollowClient } from '../../../src/commands/operation/follow.ts';
+import type { KubeObject } from '../../../src/kube/client.ts';
 import { BkeError } from '../../../src/lib/errors.ts';
 
 const at = '2026-11-30T10:00:00.000Z';
 const id = '20261130-100000-cluster-create-ab12';
-const followed = { namespace: 'bke', name: id, where: ' --kubeconfig m.kubeconfig' };
+const followed = { namespace: 'bke', name: id };
 
 function operation(resourceVersion: string, events: readonly object[]) {
   const metadata = { namespace: 'bke', name: id, uid: 'u', resourceVersion };
-  return { apiVersion: 'bke.io/v1alpha1', kind: 'BKEOperation', metadata, status: { events } };
+  const spec = { action: 'create', target: { kind: 'Cluster', name: 'prod' } };
+  return { apiVersion: 'bke.io/v1alpha1', kind: 'BKEOperation', metadata, spec, status: { events } };
 }
 
 const started = {
@@ -28,9 +29,10 @@ const finished = {
 };
 
 /** Answers once, is away until `backAfter` lists have failed, and has the end of the operation then. */
-function site(backAfter: number): Pick<KubeClient, 'list' | 'watch'> {
+function site(backAfter: number): FollowClient {
   let lists = 0;
   return {
+    get: async () => undefined,
     list: async () => {
       lists += 1;
       if (lists > 1 && lists <= backAfter + 1) throw new BkeError('BKE_KUBE_FAILED', 'etcdserver: no leader');
@@ -72,7 +74,7 @@ it('gives up in the end, and names the command that watches again', async () => 
   await expect(watching).rejects.toMatchObject({
     code: 'BKE_KUBE_UNREACHABLE',
     message: expect.stringContaining('etcdserver: no leader'),
-    hint: expect.stringContaining(`'bke operation attach ${id} --kubeconfig m.kubeconfig'`),
+    hint: `When it does, 'bke operation attach ${id}' shows how the operation gets on.`,
   });
 }, 20_000);
 
@@ -81,10 +83,59 @@ it('who stops watching is told what goes on and how to see it again, and no line
   await expect(follow(context, site(1000), followed)).rejects.toMatchObject({
     code: 'BKE_DETACHED',
     message: `no longer watching; the operation ${id} goes on`,
-    details: [
-      `watch it again:  bke operation attach ${id} --kubeconfig m.kubeconfig`,
-      `stop it:         bke operation cancel ${id} --kubeconfig m.kubeconfig`,
-    ],
+    details: [`watch it again:  bke operation attach ${id}`, `stop it:         bke operation cancel ${id}`],
   });
   expect(onStop).toEqual(['']);
 });
+
+async function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+}
+
+/** What is there, then nothing: somebody deletes it. */
+function deleted(events: readonly object[]): FollowClient {
+  return {
+    get: async () => undefined,
+    list: async () => ({ items: [operation('1', events)], resourceVersion: '1' }),
+    watch: async function* (_kind, { signal }) {
+      yield { type: 'DELETED', object: operation('2', events) };
+      await aborted(signal);
+    },
+  };
+}
+
+it('says of an operation that somebody has deleted that it is not there, and where to look', async () => {
+  const { context } = watcher();
+  await expect(follow(context, deleted([started]), followed)).rejects.toMatchObject({
+    code: 'BKE_OPERATION_UNKNOWN',
+    message: `the operation ${id} is not there any more: somebody has deleted it`,
+    hint: "'bke operation list' shows those that are there, 'bke cluster describe prod' what became of the cluster.",
+  });
+}, 20_000);
+
+it('says of a paused cluster that it is, and does not wait for it without end', async () => {
+  const { notes, context } = watcher();
+  const annotations = { 'cluster.x-k8s.io/paused': 'true' };
+  const cluster: KubeObject = {
+    apiVersion: 'x/v1',
+    kind: 'Cluster',
+    metadata: { namespace: 'bke', name: 'prod', annotations },
+  };
+  const client: FollowClient = {
+    get: async () => cluster,
+    list: async () => ({ items: [operation('1', [])], resourceVersion: '1' }),
+    watch: async function* (_kind, { signal }) {
+      yield { type: 'BOOKMARK', resourceVersion: '1' };
+      await aborted(signal);
+    },
+  };
+  await expect(follow(context, client, followed, { toldMs: 1, mostMs: 300 })).rejects.toMatchObject({
+    code: 'BKE_CLUSTER_PAUSED',
+  });
+  expect(notes).toEqual([
+    'warning: cluster prod is paused: nothing goes on before that is lifted',
+    '  Cluster prod has the annotation cluster.x-k8s.io/paused',
+    '  lift it: kubectl -n bke annotate cluster prod cluster.x-k8s.io/paused-',
+  ]);
+}, 20_000);

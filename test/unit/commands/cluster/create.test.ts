@@ -102,47 +102,91 @@ it('refuses a second operation, a cluster that goes, and hosts of others', () =>
     spec: { action: 'upgrade' },
   };
   const making = { ...operation, spec: { action: 'create' } };
-  expect(() => refuseConflicts(wanted, { ...nothing, operation: making }, '')).not.toThrow();
+  expect(() => refuseConflicts(wanted, { ...nothing, operation: making })).not.toThrow();
   const stopping = { ...operation, spec: { action: 'create', cancelRequested: true } };
-  expect(() => refuseConflicts(wanted, { ...nothing, operation: stopping }, '')).toThrow(
+  expect(() => refuseConflicts(wanted, { ...nothing, operation: stopping })).toThrow(
     expect.objectContaining({ code: 'BKE_OPERATION_CONFLICT', hint: expect.stringContaining('when it has stopped') }),
   );
-  expect(() => refuseConflicts(wanted, { ...nothing, operation }, ' --kubeconfig k')).toThrow(
+  expect(() => refuseConflicts(wanted, { ...nothing, operation })).toThrow(
     expect.objectContaining({
       code: 'BKE_OPERATION_CONFLICT',
       exitCode: 7,
-      hint: expect.stringContaining('bke operation attach op-1 --kubeconfig k'),
+      hint: expect.stringContaining('bke operation attach op-1'),
     }),
   );
   const cluster: KubeObject = {
     apiVersion: 'x/v1',
     kind: 'Cluster',
-    metadata: { name: 'prod', deletionTimestamp: 'now' },
+    metadata: { name: 'prod', deletionTimestamp: '2026-11-30T10:00:00Z' },
   };
-  expect(() => refuseConflicts(wanted, { ...nothing, cluster }, '')).toThrow(
-    expect.objectContaining({ code: 'BKE_CLUSTER_EXISTS' }),
+  expect(() => refuseConflicts(wanted, { ...nothing, cluster })).toThrow(
+    expect.objectContaining({
+      code: 'BKE_CLUSTER_DELETING',
+      exitCode: 7,
+      message: 'Cluster prod is being deleted since 2026-11-30T10:00:00Z',
+      hint: "'bke cluster describe prod' shows what of it is still there, and why. Make it anew when 'bke cluster list' does not show it any more.",
+    }),
   );
   const hosts = new Map([
     ['cp1', host('cp1', { spec: { services: true } })],
     ['w1', host('w1', { labels: { 'bke.io/cluster': 'other' } })],
   ]);
-  expect(() => refuseConflicts(wanted, { ...nothing, hosts }, '')).toThrow(
+  expect(() => refuseConflicts(wanted, { ...nothing, hosts })).toThrow(
     expect.objectContaining({
       code: 'BKE_HOST_TAKEN',
       details: ['cp1 carries the local services', 'w1 belongs to cluster other'],
     }),
   );
-  expect(() => refuseConflicts(wanted, nothing, '')).not.toThrow();
+  expect(() => refuseConflicts(wanted, nothing)).not.toThrow();
+});
+
+it('refuses a cluster that somebody has paused, with who and the command that lifts it', () => {
+  const wanted = config([cp1]);
+  const metadata = (manager: string, annotations = {}) => ({
+    namespace: 'bke',
+    name: 'prod',
+    annotations,
+    managedFields: [{ manager, operation: 'Update', fieldsV1: { 'f:spec': { 'f:paused': {} } } }],
+  });
+  const paused = (manager: string, annotations = {}): KubeObject => ({
+    apiVersion: 'x/v1',
+    kind: 'Cluster',
+    metadata: metadata(manager, annotations),
+    spec: { paused: true },
+  });
+  expect(() => refuseConflicts(wanted, { ...nothing, cluster: paused('kubectl-patch') })).toThrow(
+    expect.objectContaining({
+      code: 'BKE_CLUSTER_PAUSED',
+      exitCode: 7,
+      message: 'cluster prod is paused: nothing goes on before that is lifted',
+      details: [
+        'Cluster prod: spec.paused is true, set by kubectl-patch',
+        `lift it: kubectl -n bke patch cluster prod --type=merge -p '{"spec":{"paused":null}}'`,
+      ],
+      hint: 'Ask whoever has paused it, lift it, then run the same command again.',
+    }),
+  );
+  const annotated = paused('bke-controller-operations', { 'cluster.x-k8s.io/paused': '' });
+  expect(() => refuseConflicts(wanted, { ...nothing, cluster: annotated })).toThrow(
+    expect.objectContaining({
+      details: [
+        'Cluster prod has the annotation cluster.x-k8s.io/paused',
+        'lift it: kubectl -n bke annotate cluster prod cluster.x-k8s.io/paused-',
+      ],
+    }),
+  );
+  // What a cancelled operation has paused, the next one lifts.
+  expect(() => refuseConflicts(wanted, { ...nothing, cluster: paused('bke-controller-operations') })).not.toThrow();
 });
 
 it('takes hosts of a cluster that is gone, but none that a machine still has', () => {
   const wanted = config([cp1, w1]);
   const labels = { 'bke.io/cluster': 'gone' };
   const free = new Map([['w1', host('w1', { labels })]]);
-  expect(() => refuseConflicts(wanted, { ...nothing, hosts: free }, '')).not.toThrow();
+  expect(() => refuseConflicts(wanted, { ...nothing, hosts: free })).not.toThrow();
   const spec = { consumerRef: { namespace: 'bke', name: 'gone-w-1' } };
   const held = new Map([['w1', host('w1', { labels, spec })]]);
-  expect(() => refuseConflicts(wanted, { ...nothing, hosts: held }, '')).toThrow(
+  expect(() => refuseConflicts(wanted, { ...nothing, hosts: held })).toThrow(
     expect.objectContaining({ code: 'BKE_HOST_TAKEN', details: ['w1 belongs to cluster gone'] }),
   );
 });
@@ -197,7 +241,7 @@ it('refuses a machine that is there by another name, and a name that is another 
   const twin = host('w9', { labels, spec: { address: '10.0.0.11', ssh: { port: 22 } } });
   const moved = host('w1', { labels, spec: { address: '10.0.0.99', consumerRef: { name: 'm' } } });
   expect(() =>
-    refuseConflicts(config([cp1, w1]), { ...nothing, hosts: new Map([['w1', moved]]), otherHosts: [twin] }, ''),
+    refuseConflicts(config([cp1, w1]), { ...nothing, hosts: new Map([['w1', moved]]), otherHosts: [twin] }),
   ).toThrow(
     expect.objectContaining({
       code: 'BKE_HOST_TAKEN',
@@ -209,11 +253,11 @@ it('refuses a machine that is there by another name, and a name that is another 
   );
   const far = host('cp1', { labels, spec: { address: '10.0.0.11', ssh: { port: 22 } } });
   const elsewhere = { ...far, metadata: { ...far.metadata, namespace: 'other' } };
-  expect(() => refuseConflicts(config([cp1, w1]), { ...nothing, otherHosts: [elsewhere] }, '')).toThrow(
+  expect(() => refuseConflicts(config([cp1, w1]), { ...nothing, otherHosts: [elsewhere] })).toThrow(
     expect.objectContaining({ details: ['cp1 (10.0.0.11) is there as cp1 of cluster prod in namespace other'] }),
   );
   const other = host('w9', { labels, spec: { address: '10.0.0.11', ssh: { port: 2222 } } });
-  expect(() => refuseConflicts(config([cp1, w1]), { ...nothing, otherHosts: [other] }, '')).not.toThrow();
+  expect(() => refuseConflicts(config([cp1, w1]), { ...nothing, otherHosts: [other] })).not.toThrow();
 });
 
 it('refuses another network and other hosts for a cluster that is up', async () => {

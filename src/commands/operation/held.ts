@@ -1,0 +1,60 @@
+// Who watches an operation is told when somebody has paused its cluster: the operation itself is not told of every way to do that.
+import { pausedError, pausesOf } from '../../controllers/bkeoperation/pauses.ts';
+import { clusterKind } from '../../controllers/cluster-objects.ts';
+import type { KubeClient, KubeObject } from '../../kube/client.ts';
+import { textAt } from '../../kube/fields.ts';
+import type { BkeError } from '../../lib/errors.ts';
+import type { CommandContext } from '../context.ts';
+
+const pauseEveryMs = 5000;
+
+/** Whether somebody has paused the cluster: nothing comes of its operation then. */
+export class Held {
+  readonly #context: CommandContext;
+  readonly #client: Pick<KubeClient, 'get'>;
+  readonly #mostMs: number;
+  #lookedAt: number | undefined;
+  #since: number | undefined;
+  #error: BkeError | undefined;
+
+  constructor(context: CommandContext, client: Pick<KubeClient, 'get'>, mostMs: number) {
+    this.#context = context;
+    this.#client = client;
+    this.#mostMs = mostMs;
+  }
+
+  /** Tells once that it is, and that it is not any more. @returns what holds it. @throws BkeError BKE_CLUSTER_PAUSED where it lasts */
+  look(operation: KubeObject | undefined): BkeError | undefined {
+    const now = performance.now();
+    const isDue = this.#lookedAt === undefined || now - this.#lookedAt >= pauseEveryMs;
+    if (operation !== undefined && isDue) {
+      this.#lookedAt = now;
+      // Beside whoever watches: a cluster that does not answer is to hold nobody up.
+      void this.#ask(operation).then((error) => this.#found(error));
+    }
+    if (this.#error !== undefined && now - (this.#since ?? now) >= this.#mostMs) throw this.#error;
+    return this.#error;
+  }
+
+  #found(error: BkeError | undefined): void {
+    if (error !== undefined && this.#since === undefined) this.#tell(error);
+    if (error === undefined && this.#since !== undefined) this.#context.note('The cluster is not paused any more.');
+    this.#since = error === undefined ? undefined : (this.#since ?? performance.now());
+    this.#error = error;
+  }
+
+  #tell({ message, details }: BkeError): void {
+    this.#context.note(`warning: ${message}`);
+    for (const line of details) this.#context.note(`  ${line}`);
+  }
+
+  async #ask(operation: KubeObject): Promise<BkeError | undefined> {
+    const name = textAt(operation, 'spec', 'target', 'name');
+    const { namespace } = operation.metadata;
+    if (name === undefined || namespace === undefined) return undefined;
+    // Contact tells where it cannot be asked.
+    const cluster = await this.#client.get({ ...clusterKind, namespace, name }).catch(() => undefined);
+    const pauses = cluster === undefined ? [] : pausesOf(cluster);
+    return pauses.length === 0 ? undefined : pausedError(name, pauses);
+  }
+}
