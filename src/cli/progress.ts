@@ -1,7 +1,8 @@
 // Where events of an operation go: the renderer --progress names, loaded with the first event. Keeps the order of all that people are told.
 import type { EventSink } from '../api/events.ts';
 import type { GlobalValues } from '../lib/global-options.ts';
-import type { Io } from './io.ts';
+import { fitRow } from './fit-row.ts';
+import { type Io, terminalSize } from './io.ts';
 import type { Renderer } from './render/renderer.ts';
 
 export interface Progress {
@@ -32,7 +33,8 @@ export function openProgress(io: Io, globals: GlobalValues, json: boolean): Prog
       waiting.push((loaded) => loaded.handle(event));
       loading ??= load();
     },
-    line: (text) => {
+    line: (whole) => {
+      const text = fitted(io, whole);
       if (renderer !== undefined) renderer.line(text);
       else if (loading !== undefined) waiting.push((loaded) => loaded.line(text));
       else io.stderr.write(`${text}\n`);
@@ -43,4 +45,9 @@ export function openProgress(io: Io, globals: GlobalValues, json: boolean): Prog
       renderer?.close();
     },
   };
+}
+
+/** A log has lines of any length. */
+function fitted({ stderr }: Io, line: string): string {
+  return stderr.isTTY === true ? fitRow(line, terminalSize(stderr).columns) : line;
 }
