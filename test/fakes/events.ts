@@ -61,3 +61,84 @@ export function manyHosts(count: number, bad: number, slow: number): OperationEv
   }
   return events(...entries);
 }
+
+const place = { phase: 'services', step: 'services/registry', host: 'boot' } as const;
+/** Of one host, with progress, a wait, a note and a failure. */
+export const oneHost = events(
+  [
+    0,
+    {
+      type: 'operation.started',
+      action: 'init',
+      target: 'this host',
+      hosts: ['boot'],
+      dryRun: false,
+      phases: [
+        { id: 'check', title: 'Check this host' },
+        { id: 'services', title: 'Start local services' },
+        { id: 'proof', title: 'Prove it' },
+      ],
+    },
+  ],
+  [0, { type: 'phase.started', phase: 'check', title: 'Check this host', hosts: ['boot'] }],
+  [
+    0,
+    {
+      type: 'step.started',
+      ...place,
+      phase: 'check',
+      step: 'preflight',
+      title: 'look around',
+      attempt: 1,
+      timeoutMs: 60_000,
+    },
+  ],
+  [2, { type: 'step.finished', ...place, phase: 'check', step: 'preflight', changed: false, durationMs: 2000 }],
+  [2, { type: 'phase.finished', phase: 'check', outcome: 'done', durationMs: 2000 }],
+  [2, { type: 'phase.started', phase: 'services', title: 'Start local services', hosts: ['boot'] }],
+  [2, { type: 'step.started', ...place, title: 'start the registry', attempt: 1, timeoutMs: 300_000 }],
+  [
+    3,
+    {
+      type: 'step.progress',
+      ...place,
+      message: 'push images',
+      done: 512 * 1024 * 1024,
+      total: 1024 ** 3,
+      unit: 'bytes',
+    },
+  ],
+  [
+    5,
+    {
+      type: 'step.waiting',
+      ...place,
+      for: 'the registry to answer',
+      since: new Date(began + 3000).toISOString(),
+      cause: 'connection\nrefused\u001B[2J',
+      next: 'journalctl -u bke-registry',
+    },
+  ],
+  [9, { type: 'note', level: 'warning', message: 'the clock is 3 s off', host: 'boot' }],
+  [
+    12,
+    {
+      type: 'step.failed',
+      ...place,
+      error: { code: 'BKE_TIMEOUT', message: 'waited 9s for the registry', host: 'boot' },
+      durationMs: 10_000,
+    },
+  ],
+  [12, { type: 'phase.finished', phase: 'services', outcome: 'failed', durationMs: 10_000 }],
+  [
+    12,
+    {
+      type: 'operation.finished',
+      outcome: 'failed',
+      changed: true,
+      hosts: [{ host: 'boot', state: 'failed', changed: true }],
+      next: ['bke init'],
+      durationMs: 12_000,
+    },
+  ],
+);
