@@ -1,22 +1,25 @@
 // The y/N question, asked only where someone can answer it.
 import type { Confirmation } from '../commands/context.ts';
 import { BkeError } from '../lib/errors.ts';
+import { sameCommand } from '../lib/same-command.ts';
 import type { Io } from './io.ts';
 
+export interface Asker {
+  /** false with --no-input. */
+  readonly mayAsk: boolean;
+  /** Words typed after `bke`. */
+  readonly argv: readonly string[];
+  readonly signal: AbortSignal;
+}
+
 /**
- * @param mayAsk false with --no-input.
  * @throws BkeError BKE_CONFIRMATION_NEEDED where there is no terminal, with the command to repeat.
  */
-export async function confirm(
-  io: Io,
-  confirmation: Confirmation,
-  mayAsk: boolean,
-  signal: AbortSignal,
-): Promise<boolean> {
+export async function confirm(io: Io, confirmation: Confirmation, { mayAsk, argv, signal }: Asker): Promise<boolean> {
   if (confirmation.yes) return true;
   if (!mayAsk || io.stdin.isTTY !== true || io.stderr.isTTY !== true) {
     throw new BkeError('BKE_CONFIRMATION_NEEDED', `not confirmed: ${confirmation.question}`, {
-      hint: `Run '${confirmation.rerun}' to confirm.`,
+      hint: `Run '${sameCommand(argv, confirmation.option)}' to confirm.`,
     });
   }
   io.stderr.write(`${confirmation.question} [y/N] `);

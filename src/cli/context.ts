@@ -5,12 +5,15 @@ import type { GlobalValues } from '../lib/global-options.ts';
 import { visible } from '../lib/text.ts';
 import { confirm } from './confirm.ts';
 import { type Io, readableWidth } from './io.ts';
+import { type Completer, completedEvent } from './next-commands.ts';
 import type { Progress } from './progress.ts';
 
 export interface ContextParts {
   readonly io: Io;
   readonly globals: GlobalValues;
   readonly argv: readonly string[];
+  /** Of commands that are told. */
+  readonly complete: Completer;
   readonly signal: AbortSignal;
   readonly onStop: (words: string) => void;
   readonly progress: Progress;
@@ -19,7 +22,7 @@ export interface ContextParts {
 }
 
 export function createContext(parts: ContextParts): CommandContext {
-  const { io, globals, signal, progress } = parts;
+  const { io, globals, signal, progress, complete } = parts;
   return {
     env: io.env,
     get cwd() {
@@ -38,14 +41,14 @@ export function createContext(parts: ContextParts): CommandContext {
     operationsDirectory: parts.operationsDirectory,
     verbosity: globals.verbose,
     openLocalHost: parts.openLocalHost,
-    events: progress.sink,
+    events: (event) => progress.sink(completedEvent(event, complete)),
     note: (line) => {
       // One line is told: a mount or file may be called anything.
-      if (!globals.quiet) progress.line(visible(line, 2000));
+      if (!globals.quiet) progress.line(visible(complete(line), 2000));
     },
     confirm: async (confirmation) => {
       await progress.shown();
-      return confirm(io, confirmation, globals.input, signal);
+      return confirm(io, confirmation, { mayAsk: globals.input, argv: parts.argv, signal });
     },
   };
 }

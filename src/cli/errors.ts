@@ -2,6 +2,7 @@
 import { errorTable, ExitCode } from '../lib/error-table.ts';
 import { BkeError, type ErrorReport, toErrorReport } from '../lib/errors.ts';
 import { listedShort, plural, printable, visible } from '../lib/text.ts';
+import { type Completer, completedReport } from './next-commands.ts';
 import type { Theme } from './theme.ts';
 
 /** Equal failures of many hosts, told once. */
@@ -19,7 +20,11 @@ export interface ErrorStyle {
   readonly hosts?: number;
   /** Where the stack of an unexpected error was saved. */
   readonly log?: string | undefined;
+  /** Of commands that are told. */
+  readonly complete?: Completer | undefined;
 }
+
+const asTheyAre: Completer = (text) => text;
 
 /** The exit code of one error; of several, theirs where all agree, else 1. A host that could not be looked at may hide what the checks of others found. */
 export function exitCodeOf(thrown: unknown): number {
@@ -31,7 +36,7 @@ export function exitCodeOf(thrown: unknown): number {
 
 /** Lines for stderr, each ended by a newline. */
 export function renderError(thrown: unknown, style: ErrorStyle): string {
-  const groups = byMend(grouped(flatten(thrown)));
+  const groups = byMend(grouped(flatten(thrown), style.complete ?? asTheyAre));
   return groups
     .map((group, index) => {
       const next = groups[index + 1];
@@ -50,8 +55,11 @@ function mendOf({ report: { code, hint } }: ErrorGroup): string {
 }
 
 /** One line of JSON for stderr, where -o json was asked for. */
-export function renderErrorJson(thrown: unknown, log?: string): string {
-  const errors = flatten(thrown).map(toErrorReport);
+export function renderErrorJson(
+  thrown: unknown,
+  { log, complete = asTheyAre }: Pick<ErrorStyle, 'log' | 'complete'> = {},
+): string {
+  const errors = flatten(thrown).map((error) => completedReport(toErrorReport(error), complete));
   return `${JSON.stringify({ kind: 'Error', exitCode: exitCodeOf(thrown), errors, ...(log === undefined ? {} : { log }) })}\n`;
 }
 
@@ -65,10 +73,10 @@ function flatten(thrown: unknown): unknown[] {
   return thrown.errors.flatMap(flatten);
 }
 
-function grouped(errors: readonly unknown[]): ErrorGroup[] {
+function grouped(errors: readonly unknown[], complete: Completer): ErrorGroup[] {
   const groups = new Map<string, { report: ErrorReport; hosts: string[] }>();
   for (const error of errors) {
-    const report = toErrorReport(error);
+    const report = completedReport(toErrorReport(error), complete);
     const cause = causeOf(error, report.message);
     const details = [...(cause === undefined ? [] : [`cause: ${cause}`]), ...(report.details ?? [])];
     const key = JSON.stringify([report.code, report.message, report.hint]);

@@ -11,6 +11,7 @@ import { operationsDirectory } from '../operations/state-dir.ts';
 import { parse } from './commander.ts';
 import { createContext } from './context.ts';
 import { exitCodeOf, isBug, renderError, renderErrorJson } from './errors.ts';
+import { completer, type Completer } from './next-commands.ts';
 import { type InputStream, type Io, readableWidth, type OutputStream } from './io.ts';
 import { renderResult } from './output/result.ts';
 import { openProgress } from './progress.ts';
@@ -106,8 +107,10 @@ async function runCommand(
   // A role is stopped by systemd at every stop: that is no news for its journal.
   const tell = command.group === 'roles' ? () => undefined : (line: string) => progress.line(line);
   const signals = listenForSignals(program.overrides.signals ?? process, io.stderr, tell);
+  const complete = completer(program.commands, command, input);
   const context = createContext({
     io,
+    complete,
     globals,
     argv: program.argv,
     signal: signals.signal,
@@ -119,12 +122,13 @@ async function runCommand(
   try {
     const result = await command.run(context, input);
     await progress.close();
-    return await printResult(program, command, result, globals);
+    return await printResult(program, command, result, { globals, complete });
   } catch (error) {
     await progress.close();
     const code = await fail(program, cancelledOr(error, signals), {
       json: globals.output === 'json',
       color: globals.color,
+      complete,
     });
     const received = signals.received();
     return code === 130 && received !== undefined ? exitCodeOfSignal(received) : code;
@@ -137,26 +141,30 @@ async function printResult(
   program: Program,
   command: Command,
   result: CommandResult,
-  globals: GlobalValues,
+  { globals, complete }: { readonly globals: GlobalValues; readonly complete: Completer },
 ): Promise<number> {
   if (result.kind === 'stream') for await (const text of result.texts) program.io.stdout.write(text);
   const format = globals.output ?? command.output?.[0] ?? 'table';
   const rendered = await renderResult(result, { format, headers: globals.headers });
   program.io.stdout.write(rendered.stdout);
-  if (rendered.note !== undefined && !globals.quiet) program.io.stderr.write(`${rendered.note}\n`);
+  if (rendered.note !== undefined && !globals.quiet) program.io.stderr.write(`${complete(rendered.note)}\n`);
   return 'exitCode' in result ? (result.exitCode ?? 0) : 0;
 }
 
 interface FailStyle {
   readonly json: boolean;
   readonly color: boolean;
+  readonly complete?: Completer;
 }
 
 async function fail(program: Program, thrown: unknown, style: FailStyle): Promise<number> {
   const error = explainSystemError(thrown);
   const log = isBug(error) ? await saveBug(program, error) : undefined;
   const theme = createTheme(wantsColor(program.io.env, program.io.stderr, style.color));
-  program.io.stderr.write(style.json ? renderErrorJson(error, log) : renderError(error, { theme, log }));
+  const { complete } = style;
+  program.io.stderr.write(
+    style.json ? renderErrorJson(error, { log, complete }) : renderError(error, { theme, log, complete }),
+  );
   return exitCodeOf(error);
 }
 

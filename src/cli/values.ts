@@ -1,5 +1,6 @@
 // Option values from text to their type.
 import type { ValueOption } from '../lib/command.ts';
+import { isDnsLabel } from '../lib/dns-name.ts';
 import { parseDuration } from '../lib/duration.ts';
 import { BkeError } from '../lib/errors.ts';
 import { nearest } from '../lib/suggest.ts';
@@ -16,6 +17,11 @@ export function typedValue(option: ValueOption, text: string): string | number {
 const readers: Readonly<Record<ValueOption['type'], (option: ValueOption, text: string) => string | number>> = {
   text: (_option, text) => text,
   path: (_option, text) => text,
+  namespace: (option, text) => {
+    if (!isDnsLabel(text))
+      throw wrongForm(option, text, "a name of at most 63 letters a-z, digits and '-' between them");
+    return text;
+  },
   integer: (option, text) => wholeNumber(option, text, Number.MAX_SAFE_INTEGER, 'a whole number'),
   port: (option, text) => {
     const port = wholeNumber(option, text, 65_535, 'a port from 1 to 65535');

@@ -8,8 +8,8 @@ export interface Confirmation {
   readonly question: string;
   /** true where --yes was given. */
   readonly yes: boolean;
-  /** The exact command line to repeat where there is no terminal to ask on. */
-  readonly rerun: string;
+  /** That says yes: the same command with it is told where there is no terminal to ask on. */
+  readonly option: string;
 }
 
 export interface CommandContext {

@@ -9,7 +9,7 @@ export const kubeconfigOption: OptionSpec = {
 };
 
 export const namespaceOption: OptionSpec = {
-  type: 'text',
+  type: 'namespace',
   name: 'namespace',
   short: 'n',
   placeholder: 'NAME',

@@ -30,7 +30,7 @@ interface FlagOption extends OptionBase {
 }
 
 export interface ValueOption extends OptionBase {
-  readonly type: 'text' | 'integer' | 'port' | 'path' | 'duration';
+  readonly type: 'text' | 'integer' | 'port' | 'path' | 'duration' | 'namespace';
   /** Shown in help as `--name <placeholder>`. */
   readonly placeholder: string;
   readonly default?: string | number;

@@ -2,10 +2,15 @@
 
 const LABEL = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 
+/** One label of a DNS name, as names of namespaces are. */
+export function isDnsLabel(name: string): boolean {
+  return LABEL.test(name);
+}
+
 /** A lower-case DNS name of at least `minLabels` labels, without the final dot. */
 export function isDnsName(name: string, minLabels = 1): boolean {
   const labels = name.split('.');
-  return name.length <= 253 && labels.length >= minLabels && labels.every((label) => LABEL.test(label));
+  return name.length <= 253 && labels.length >= minLabels && labels.every(isDnsLabel);
 }
 
 /**

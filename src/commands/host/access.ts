@@ -61,9 +61,9 @@ async function areTrusted(context: CommandContext, found: readonly AcceptedKey[]
   for (const { target, key } of found.slice(0, mostShown))
     context.note(`  ${target.name} (${placeOf(target)}): ${key.type} ${key.fingerprint}`);
   if (found.length > mostShown) context.note(`  … and ${found.length - mostShown} more`);
-  const rerun = `bke ${[...context.argv, '--accept-new-host-keys'].join(' ')}`;
+  const option = '--accept-new-host-keys';
   try {
-    return await context.confirm({ question: 'Are these theirs, and are they to be trusted?', yes: false, rerun });
+    return await context.confirm({ question: 'Are these theirs, and are they to be trusted?', yes: false, option });
   } catch (error) {
     if (error instanceof BkeError && error.code === 'BKE_CONFIRMATION_NEEDED') return false;
     throw error;

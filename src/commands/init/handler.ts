@@ -106,7 +106,7 @@ function confirmed(context: CommandContext, input: InputReader): Promise<boolean
   return context.confirm({
     question: 'Set this host up so?',
     yes: input.flag('yes'),
-    rerun: `bke ${[...context.argv, '--yes'].join(' ')}`,
+    option: '--yes',
   });
 }
 

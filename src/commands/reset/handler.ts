@@ -4,6 +4,7 @@ import { defaultStateDir, refuseBusyHost } from '../../host/ledger/ledger.ts';
 import { kindOf } from '../../host/changes/kinds.ts';
 import { isBuiltBinary } from '../../lib/assets.ts';
 import { BkeError } from '../../lib/errors.ts';
+import { sameCommand } from '../../lib/same-command.ts';
 import type { CommandInput, CommandResult } from '../../lib/command.ts';
 import { readInput } from '../../lib/input.ts';
 import { listed, plural } from '../../lib/text.ts';
@@ -78,12 +79,12 @@ async function stopBusyAgent(context: CommandContext, host: Host, { flags, yes }
   if (!flags.all) {
     throw new BkeError('BKE_LOCKED', doing, {
       host: host.name,
-      hint: "Wait until it has ended (journalctl -fu bke-agent), or take the agent away as well: 'bke reset --all' stops it first.",
+      hint: `Wait until it has ended (journalctl -fu bke-agent), or take the agent away as well: '${sameCommand(context.argv, '--all')}' stops it first.`,
     });
   }
-  const rerun = `bke ${[...context.argv, '--yes'].join(' ')}`;
   context.note(`Note: ${doing}; it is stopped first, within a minute.`);
-  if (!(await context.confirm({ question: 'Stop it, to see what is to be taken away?', yes, rerun }))) throw declined();
+  if (!(await context.confirm({ question: 'Stop it, to see what is to be taken away?', yes, option: '--yes' })))
+    throw declined();
   await stopAgent(host);
   return true;
 }
@@ -136,8 +137,7 @@ function confirmed(
   { plan, yes }: { plan: ResetPlan; yes: boolean },
 ): Promise<boolean> {
   for (const line of planLines(host.name, plan)) context.note(line);
-  const rerun = `bke ${[...context.argv, '--yes'].join(' ')}`;
-  return context.confirm({ question: 'Take all this away?', yes, rerun });
+  return context.confirm({ question: 'Take all this away?', yes, option: '--yes' });
 }
 
 /** A dry run is an operation of planned events, as every other command's is. */

@@ -20,7 +20,7 @@ export const controllerRun: Command = {
       summary: 'the cluster; default: the one whose pod this is',
     },
     {
-      type: 'text',
+      type: 'namespace',
       name: 'namespace',
       placeholder: 'NAME',
       summary: 'look after clusters and hosts of this namespace only; default all',

@@ -149,7 +149,7 @@ describe('events of an operation', () => {
 describe('confirmation', () => {
   const answers: boolean[] = [];
   const commands = acting(async (context) => {
-    answers.push(await context.confirm({ question: 'Remove everything?', yes: false, rerun: 'bke act --yes' }));
+    answers.push(await context.confirm({ question: 'Remove everything?', yes: false, option: '--yes' }));
   });
 
   it.each([
@@ -175,14 +175,14 @@ describe('confirmation', () => {
     expect([code, stdout, stderr]).toEqual([
       2,
       '',
-      "error[BKE_CONFIRMATION_NEEDED]: not confirmed: Remove everything?\nhint: Run 'bke act --yes' to confirm.\nsee: bke explain BKE_CONFIRMATION_NEEDED\n",
+      `error[BKE_CONFIRMATION_NEEDED]: not confirmed: Remove everything?\nhint: Run 'bke ${[...argv, '--yes'].join(' ')}' to confirm.\nsee: bke explain BKE_CONFIRMATION_NEEDED\n`,
     ]);
     expect(answers).toEqual([]);
   });
 
   it('is given by --yes without asking', async () => {
     const yes = acting(async (context) => {
-      answers.push(await context.confirm({ question: 'x', yes: true, rerun: '' }));
+      answers.push(await context.confirm({ question: 'x', yes: true, option: '--yes' }));
     });
     expect(await runCli(['act'], { commands: yes })).toEqual({ code: 0, stdout: '', stderr: '' });
     expect(answers.pop()).toBe(true);
