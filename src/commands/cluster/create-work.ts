@@ -19,6 +19,7 @@ import { refuseUnmakeable } from './unmakeable.ts';
 import { type Existing, isComplete, isInUse, readExisting, refuseConflicts } from './existing.ts';
 import { refuseOtherShape } from './other-shape.ts';
 import { keysOfHosts, knownKeys, withHostKeys } from './host-keys.ts';
+import { refuseSameMachines } from './same-machine.ts';
 import { carryOut, joinCreate } from './carry-out.ts';
 import { fieldManager } from './field-manager.ts';
 import { tellPlan } from './create-plan.ts';
@@ -101,6 +102,8 @@ async function checkedHosts(
   });
   const ignored = [...new Set([...options.ignoredChecks, ...config.settings.ignoreChecks])];
   const { checked, accepted } = await lookAtHosts(context, { config, file, hosts, ignored, acceptAll, connections });
+  // Before what is wrong with it as a bare host: it is none.
+  refuseSameMachines(config, existing, { facts: checked.found.facts, ignored });
   throwUnlessDone(checked.result);
   const found = await knownKeys(
     hosts.map(({ target }): SshTarget => target),

@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { refuseUnmakeable } from '../../../../src/commands/cluster/unmakeable.ts';
 import { planLines } from '../../../../src/commands/cluster/create-work.ts';
 import { isComplete, isInUse, refuseConflicts } from '../../../../src/commands/cluster/existing.ts';
+import { refuseSameMachines } from '../../../../src/commands/cluster/same-machine.ts';
 import { refuseOtherShape } from '../../../../src/commands/cluster/other-shape.ts';
 import { keyPlace, keysOfHosts, withHostKeys } from '../../../../src/commands/cluster/host-keys.ts';
 import { imagesOf } from '../../../../src/commands/cluster/release.ts';
@@ -258,6 +259,44 @@ it('refuses a machine that is there by another name, and a name that is another 
   );
   const other = host('w9', { labels, spec: { address: '10.0.0.11', ssh: { port: 2222 } } });
   expect(() => refuseConflicts(config([cp1, w1]), { ...nothing, otherHosts: [other] })).not.toThrow();
+});
+
+it('refuses a machine that is there under another address, by what it says of itself', () => {
+  const facts = { machineId: 'a'.repeat(32), bootId: 'boot-1', probedAddress: '10.0.0.99' };
+  const labels = { 'bke.io/cluster': 'prod' };
+  const known = (more: object = {}): KubeObject => ({
+    ...host('m9', { labels, spec: { address: '10.0.0.99' } }),
+    status: { facts: { ...facts, ...more } },
+  });
+  const check =
+    (other: KubeObject, bootId: string, ignored: readonly string[] = []) =>
+    () =>
+      refuseSameMachines(
+        config([cp1, w1]),
+        { ...nothing, otherHosts: [other] },
+        { facts: new Map([['w1', { machineId: facts.machineId, bootId }]]), ignored },
+      );
+  expect(check(known(), 'boot-1')).toThrow(
+    expect.objectContaining({
+      code: 'BKE_HOST_TAKEN',
+      exitCode: 7,
+      message: 'a host is not free for cluster prod',
+      details: ['w1 (10.0.0.21) is the same machine as m9 (10.0.0.99) of cluster prod'],
+    }),
+  );
+  // It was started anew since, or is a clone.
+  expect(check(known(), 'boot-2')).toThrow(
+    expect.objectContaining({
+      details: [
+        'w1 (10.0.0.21) has the /etc/machine-id of m9 (10.0.0.99) of cluster prod: it is the same machine, or a clone that needs one of its own (rm -f /etc/machine-id; systemd-machine-id-setup; then reboot it)',
+      ],
+    }),
+  );
+  expect(check(known(), 'boot-2', ['machine-id'])).not.toThrow();
+  expect(check(known(), 'boot-1', ['machine-id'])).toThrow(expect.objectContaining({ code: 'BKE_HOST_TAKEN' }));
+  expect(check(known({ probedAddress: '10.0.0.98' }), 'boot-1')).not.toThrow();
+  const itself = { ...known(), metadata: { namespace: 'bke', name: 'w1' } };
+  expect(check(itself, 'boot-1')).not.toThrow();
 });
 
 it('refuses another network and other hosts for a cluster that is up', async () => {
