@@ -1,4 +1,5 @@
-// Values that reach other programs as they are: numbers that YAML would hand on as something else than what was written.
+// Values that reach other programs as they are: numbers that YAML would hand on as something else than what was written, and what a kubelet would refuse.
+import { kubeletFindings } from './kubelet-settings.ts';
 import type { Finding, WrittenSource } from './read-yaml.ts';
 
 /** Fields below which everything is handed on. */
@@ -9,7 +10,11 @@ export function passThroughFindings(raw: unknown, source: WrittenSource): Findin
   const settings = handedOn.map((name) => [...spec, 'settings', name]);
   const addons: unknown = at(raw, [...spec, 'addons']);
   const values = Array.isArray(addons) ? addons.map((_, index) => [...spec, 'addons', index, 'values']) : [];
-  return [...settings, ...values].flatMap((path) => numberFindings(at(raw, path), path, source));
+  const kubelet = [...spec, 'settings', 'kubelet'];
+  return [
+    ...[...settings, ...values].flatMap((path) => numberFindings(at(raw, path), path, source)),
+    ...kubeletFindings(at(raw, kubelet), kubelet),
+  ];
 }
 
 function numberFindings(value: unknown, path: Finding['path'], source: WrittenSource): Finding[] {

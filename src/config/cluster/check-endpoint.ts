@@ -1,6 +1,13 @@
 // Where the cluster's API server is reached: one control plane's own address, a virtual IP, or a load balancer elsewhere.
 import { isIP } from 'node:net';
 import { isGlobalAddress } from '../../lib/address.ts';
+import {
+  nodePortRange,
+  portsOfControlPlane,
+  portsOfEtcd,
+  portsOfNodes,
+  type UsedPort,
+} from '../../lib/kubernetes-ports.ts';
 import type { Finding } from '../read-yaml.ts';
 import type { ClusterSketch, HostSketch } from './sketch.ts';
 
@@ -8,6 +15,10 @@ const endpointPath = ['spec', 'controlPlaneEndpoint'];
 const hostPath = [...endpointPath, 'host'];
 
 export function endpointFindings(sketch: ClusterSketch): Finding[] {
+  return [...hostFindings(sketch), ...portFindings(sketch)];
+}
+
+function hostFindings(sketch: ClusterSketch): Finding[] {
   const { endpoint, loadBalancer, hosts, rolesKnown } = sketch;
   const controlPlanes = hosts.filter(({ roles }) => roles?.includes('control-plane') === true);
   if (endpoint.host === undefined) return withoutHost(sketch, controlPlanes);
@@ -61,6 +72,41 @@ function ownAddress(host: string, owner: HostSketch | undefined, controlPlanes: 
   const message = `${host} is ${nameOf(owner)} alone: with ${controlPlanes.length} control planes it must be an unused address with loadBalancer: keepalived, or that of a load balancer with loadBalancer: external`;
   return [{ path: hostPath, message }];
 }
+
+/** The API server's port is one that nothing else of the machines behind the endpoint has. */
+function portFindings(sketch: ClusterSketch): Finding[] {
+  const { endpoint, loadBalancer, hosts } = sketch;
+  const { port } = endpoint;
+  if (port === undefined) return [];
+  const external = loadBalancer === 'external';
+  const behind = hosts.filter((host) =>
+    external ? isAddressOf(host, endpoint.host) : host.roles?.includes('control-plane') === true,
+  );
+  // A load balancer that is no host of the cluster may listen wherever it likes.
+  if (external && behind.length === 0) return [];
+  const use = useOf(port, external ? portsOfNodes : [...portsOfNodes, ...portsOfControlPlane, ...portsOfEtcd]);
+  const why = use ?? sshUse(port, behind, sketch);
+  if (why === undefined) return [];
+  const better = external ? 'choose another one' : 'choose another one, such as 6443';
+  return [{ path: [...endpointPath, 'port'], message: `${port} ${why}: ${better}` }];
+}
+
+function useOf(port: number, used: readonly UsedPort[]): string | undefined {
+  const found = used.find(([taken]) => taken === port);
+  if (found !== undefined) return `is taken on the host itself (${found[1]})`;
+  const { first, last } = nodePortRange;
+  return port >= first && port <= last
+    ? `lies among ${first}-${last}, which Services of type NodePort take`
+    : undefined;
+}
+
+/** Also the usual one: what is dialled may be forwarded to it. */
+function sshUse(port: number, hosts: readonly HostSketch[], { defaultSsh }: ClusterSketch): string | undefined {
+  const isTheirs = hosts.some(({ ssh }) => port === (ssh.port ?? defaultSsh.port));
+  return port === usualSshPort || isTheirs ? 'is taken on the host itself (SSH)' : undefined;
+}
+
+const usualSshPort = 22;
 
 function nameOf({ name, index }: HostSketch): string {
   return name ?? `hosts[${index}]`;

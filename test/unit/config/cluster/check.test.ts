@@ -298,3 +298,47 @@ describe('a file with mistakes of form', () => {
     ]);
   });
 });
+
+describe('the port of the endpoint', () => {
+  const endpoint = (port: number, more = ''): string =>
+    `  controlPlaneEndpoint: {host: 192.0.2.11, port: ${port}}\n${more}`;
+
+  it.each([
+    [22, '22 is taken on the host itself (SSH): choose another one, such as 6443'],
+    [2379, '2379 is taken on the host itself (etcd, clients): choose another one, such as 6443'],
+    [2380, '2380 is taken on the host itself (etcd, members): choose another one, such as 6443'],
+    [2381, '2381 is taken on the host itself (etcd, metrics): choose another one, such as 6443'],
+    [10_248, '10248 is taken on the host itself (kubelet, health): choose another one, such as 6443'],
+    [10_250, '10250 is taken on the host itself (kubelet): choose another one, such as 6443'],
+    [10_256, '10256 is taken on the host itself (kube-proxy, health): choose another one, such as 6443'],
+    [10_259, '10259 is taken on the host itself (kube-scheduler): choose another one, such as 6443'],
+    [30_000, '30000 lies among 30000-32767, which Services of type NodePort take: choose another one, such as 6443'],
+    [32_767, '32767 lies among 30000-32767, which Services of type NodePort take: choose another one, such as 6443'],
+  ])('is none that a node itself uses: %i', (port, message) => {
+    expect(problemsOf(clusterText(endpoint(port)))).toEqual([
+      `c.yaml:6:50: spec.controlPlaneEndpoint.port: ${message}`,
+    ]);
+  });
+
+  it('is none that SSH of a control plane has', () => {
+    const hosts = [hostLines.m1.replace('user: root', 'port: 2222'), hostLines.w1.replace('user: root', 'port: 2223')];
+    expect(messages(endpoint(2222), hosts)).toEqual([
+      'spec.controlPlaneEndpoint.port: 2222 is taken on the host itself (SSH): choose another one, such as 6443',
+    ]);
+    expect(messages(endpoint(2223), hosts)).toEqual([]);
+    expect(messages(endpoint(2222, '  defaults: {ssh: {port: 2222}}\n'))).toHaveLength(1);
+  });
+
+  it.each([443, 6443, 7443, 29_999, 32_768])('may be any other: %i', (port) => {
+    expect(messages(endpoint(port))).toEqual([]);
+  });
+
+  it('of a load balancer elsewhere is not that of a node', () => {
+    const external = (host: string): string =>
+      `  controlPlaneEndpoint: {host: ${host}, port: 10250}\n  loadBalancer: external\n`;
+    expect(messages(external('192.0.2.100'))).toEqual([]);
+    expect(messages(external('192.0.2.12'))).toEqual([
+      'spec.controlPlaneEndpoint.port: 10250 is taken on the host itself (kubelet): choose another one',
+    ]);
+  });
+});
