@@ -84,7 +84,7 @@ it('opens an operation for a cluster made with kubectl, shows it, and stops it b
   );
   expect((await bke('operation', 'show', id)).stdout).toContain('cluster.create of cluster prod');
   expect((await bke('cluster', 'list')).stdout).toMatch(/^prod +\S+ +0\/1 +0\/0/m);
-  expect((await bke('cluster', 'describe', 'prod')).stdout).toMatch(/^Cluster\/prod[^]*└─BKECluster\/prod/m);
+  expect((await bke('cluster', 'describe', 'prod')).stdout).toMatch(/^Cluster\/prod[^]*[├└]─BKECluster\/prod/m);
   expect((await bke('host', 'list')).stdout).toMatch(/^cp1 +10\.0\.0\.11 +control-plane +prod +New/m);
   const logs = await bke('cluster', 'logs', 'prod');
   expect(logs.stdout).toMatch(/operation\.started: cluster\.create of cluster prod\n/);
