@@ -4,7 +4,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import { createServer as createTcpServer } from 'node:net';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { KubeClient, WatchEvent } from '../../../src/kube/client.ts';
+import { resetOrder } from '../../../src/controllers/host-command/bootstrap.ts';
+import { fulfil } from '../../../src/controllers/host-command/give.ts';
+import { Retries } from '../../../src/controllers/host-command/retries.ts';
+import type { KubeClient, KubeObject, WatchEvent } from '../../../src/kube/client.ts';
 import type { KubeConnection } from '../../../src/kube/connection.ts';
 import { createKubeClient } from '../../../src/kube/create-client.ts';
 import { type ClusterCertificates, makeClusterCertificates } from './certificates.ts';
@@ -253,5 +256,96 @@ describe('a watch', () => {
     await expect(eventsOf(['hello\n'], (response) => response.end())).rejects.toMatchObject({
       code: 'BKE_KUBE_FAILED',
     });
+  });
+});
+
+describe('a custom resource', () => {
+  const host = { namespace: 'bke', name: 'w1' };
+  const kinds = { resources: [{ name: 'hostcommands', kind: 'HostCommand', namespaced: true }] };
+  /** Those that a custom resource takes: a strategic merge patch is none. */
+  const fitting = ['application/merge-patch+json', 'application/json-patch+json', 'application/apply-patch+yaml'];
+  interface Change {
+    readonly metadata?: { readonly annotations?: object; readonly resourceVersion?: string };
+    readonly spec?: object;
+  }
+  const refusal = (code: number, reason: string): object => ({
+    kind: 'Status',
+    status: 'Failure',
+    code,
+    reason,
+    message: reason,
+  });
+
+  /** An API server with one HostCommand, to which somebody else writes after each of the first `times` reads. */
+  async function commandServer(times: number): Promise<{ url: string; statuses: number[]; command: () => KubeObject }> {
+    let version = 1;
+    let left = times;
+    const statuses: number[] = [];
+    let command: KubeObject = {
+      apiVersion: 'bke.io/v1alpha1',
+      kind: 'HostCommand',
+      metadata: { ...host, annotations: {}, resourceVersion: '1' },
+      spec: { commandID: 'none-yet', leaseGeneration: 0, steps: [] },
+    };
+    const write = (change: Change): void => {
+      version += 1;
+      const { annotations = {} } = change.metadata ?? {};
+      const metadata = {
+        ...command.metadata,
+        annotations: { ...command.metadata.annotations, ...annotations },
+        resourceVersion: String(version),
+      };
+      command = { ...command, metadata, spec: { ...Object(command['spec']), ...change.spec } };
+    };
+    const patched = (type: string | undefined, body: string): [number, object] => {
+      if (!fitting.includes(type ?? '')) return [415, refusal(415, 'UnsupportedMediaType')];
+      const change: Change = JSON.parse(body);
+      if (change.metadata?.resourceVersion !== String(version)) return [409, refusal(409, 'Conflict')];
+      write(change);
+      return [200, command];
+    };
+    const url = await serve((request, response) => {
+      if (request.url === '/apis/bke.io/v1alpha1') return json(response, kinds);
+      if (!request.url?.includes('/hostcommands/')) return json(response, refusal(404, 'NotFound'), 404);
+      if (request.method === 'GET') {
+        json(response, command);
+        if (left > 0) write({ metadata: { annotations: { [`theirs-${left}`]: 'stays' } } });
+        left -= 1;
+        return;
+      }
+      const chunks: Buffer[] = [];
+      request.on('data', (chunk: Buffer) => chunks.push(chunk));
+      request.on('end', () => {
+        const [status, answer] = patched(request.headers['content-type'], Buffer.concat(chunks).toString());
+        statuses.push(status);
+        json(response, answer, status);
+      });
+    });
+    return { url, statuses, command: () => command };
+  }
+
+  it('is written in the third try where two came in between, and what they wrote is still there', async () => {
+    const server = await commandServer(2);
+    const giving = { client: clientOf([server.url]), host, leaseGeneration: 1, retries: new Retries() };
+    for (let attempt = 0; attempt < 3; attempt += 1) await fulfil(giving, resetOrder('aaaaaaaaaa'));
+    expect(server.statuses).toEqual([409, 409, 200]);
+    expect(server.command()).toMatchObject({
+      metadata: { annotations: { 'theirs-2': 'stays', 'theirs-1': 'stays' } },
+      spec: { leaseGeneration: 1, commandID: expect.stringMatching(/^reset-/) },
+    });
+  });
+
+  it('is patched in forms that it takes only, and an old version of it is a conflict', async () => {
+    const server = await commandServer(0);
+    const client = clientOf([server.url]);
+    const key = { apiVersion: 'bke.io/v1alpha1', kind: 'HostCommand', ...host };
+    const object = { apiVersion: key.apiVersion, kind: key.kind, metadata: { ...host, resourceVersion: '1' } };
+    await client.patch(key, { metadata: { resourceVersion: '1' } }, { type: 'merge', fieldManager: 'test' });
+    const old = client.patch(key, { metadata: { resourceVersion: '1' } }, { type: 'merge', fieldManager: 'test' });
+    await expect(old).rejects.toMatchObject({ code: 'BKE_KUBE_CONFLICT' });
+    await expect(client.apply(object, { fieldManager: 'test' })).rejects.toMatchObject({ code: 'BKE_KUBE_CONFLICT' });
+    const inJson = client.patch(key, [], { type: 'json', fieldManager: 'test' });
+    await expect(inJson).rejects.toMatchObject({ code: 'BKE_KUBE_CONFLICT' });
+    expect(server.statuses).toEqual([200, 409, 409, 409]);
   });
 });
