@@ -110,7 +110,7 @@ function resetError(host: KubeObject, since: string): ErrorReport {
   const kubectl = `kubectl -n ${namespace}`;
   return {
     code: 'BKE_HOST_RESET',
-    message: `${name} was reset${since}: its agent is not installed on it any more (bke reset --all was run there, or its system is a new one)`,
+    message: `the host was reset: its agent is silent${since} and not installed there any more (bke reset --all was run, or the system is a new one)`,
     hint:
       consumer === undefined
         ? 'Run the same command again: it takes the host anew.'

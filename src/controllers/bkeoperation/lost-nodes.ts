@@ -3,6 +3,7 @@ import type { Trouble, Waiting } from './chain.ts';
 import { causeWords, conditionsOf } from './causes.ts';
 import { type Around, causeOf, describeCommand, isNode } from './host-steps.ts';
 import { silence, sinceWords } from './host-errors.ts';
+import { named } from '../../lib/text.ts';
 import type { NodeView } from './world.ts';
 
 /** What a wait of the whole cluster looks like where a host of it has failed after it became a node; as it was where none has. */
@@ -12,7 +13,12 @@ export function withLostNodes(look: Waiting, around: Around): Waiting {
   const [first] = lost;
   if (first === undefined) return look;
   const more = lost.length === 1 ? '' : ` (and ${lost.length - 1} more)`;
-  return { ...look, cause: `${causeOf(first)}${more}`, trouble: first, next: describeCommand(around) };
+  return {
+    ...look,
+    cause: `${named(first.error.host ?? '', causeOf(first))}${more}`,
+    trouble: first,
+    next: describeCommand(around),
+  };
 }
 
 function lostTrouble({ name, host }: NodeView, { asking }: Around): Trouble | undefined {

@@ -238,7 +238,7 @@ describe('a node that was there', () => {
       error: {
         code: 'BKE_HOST_RESET',
         host: 'w1',
-        message: `w1 was reset since ${told}: its agent is not installed on it any more (bke reset --all was run there, or its system is a new one)`,
+        message: `the host was reset: its agent is silent since ${told} and not installed there any more (bke reset --all was run, or the system is a new one)`,
         hint: "The node that it was does not come back. Delete its Machine ('kubectl -n bke get machines -o wide' shows which has node or host w1, 'kubectl -n bke delete machine NAME' deletes it): another one is made. Then run the same command again.",
       },
     });
@@ -246,7 +246,13 @@ describe('a node that was there', () => {
 
   it('and whose agent is silent is named before the add-on that waits for it', () => {
     const site = joined();
+    site.failsBy(5);
     agentOf(site, { reason: 'HeartbeatLost', message: 'none came for more than 40 s' });
+    const waits = (site.status.events ?? []).flatMap(({ type, data }) => (type === 'step.waiting' ? [data] : []));
+    expect(waits.at(-1)).toMatchObject({
+      for: 'the network of the nodes',
+      cause: 'w1 is not ready: cni plugin not initialized',
+    });
     expect(site.failsBy(60)).toEqual({
       seconds: 10,
       error: {
