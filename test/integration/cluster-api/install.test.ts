@@ -5,7 +5,10 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { connect as connectTls } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { bkeClusterController } from '../../../src/controllers/bkecluster/controller.ts';
+import { bkeMachineController } from '../../../src/controllers/bkemachine/controller.ts';
 import type { KubeClient, KubeObject } from '../../../src/kube/client.ts';
+import { conditionOf } from '../../../src/kube/conditions.ts';
 import { textAt } from '../../../src/kube/fields.ts';
 import type { Catalogue } from '../../../src/release/catalogue.ts';
 import { BkeError } from '../../../src/lib/errors.ts';
@@ -24,7 +27,8 @@ import { type Manager, startManagers, tellRunning } from './managers.ts';
 import { testRelease, type TestRelease } from './release.ts';
 import { runPhases } from './run.ts';
 import { egressConfiguration, type ServiceProxy, startServiceProxy } from './service-proxy.ts';
-import { createCluster, defineInfrastructure } from './workload.ts';
+import { testManager } from '../controllers/test-manager.ts';
+import { createCluster, createOwnCluster, defineInfrastructure } from './workload.ts';
 
 const dayMs = 24 * 3_600_000;
 const daysAgo = (days: number): Date => new Date(Date.now() - days * dayMs);
@@ -294,6 +298,64 @@ describe('Cluster API in a cluster', () => {
     const again = await runPhases([only(install, 'certificates'), proof]);
     expect(again.result).toMatchObject({ outcome: 'done', changed: false });
   });
+
+  it('comes to the end of a deletion of everything at once, where the host is off for good', async () => {
+    const core = 'cluster.x-k8s.io/v1beta2';
+    const infrastructure = 'infrastructure.cluster.x-k8s.io/v1alpha1';
+    const stop = new AbortController();
+    const own = testManager(controller, (context) => [
+      bkeMachineController(controller, context),
+      bkeClusterController(controller, context),
+    ]);
+    const running = own.run(stop.signal);
+    try {
+      await createOwnCluster(server.client, 'gone', 'off1');
+      const labelSelector = 'cluster.x-k8s.io/cluster-name=gone';
+      const all = async (kind: string, apiVersion = infrastructure): Promise<readonly KubeObject[]> =>
+        (await server.client.list({ apiVersion, kind }, { namespace: 'bke', labelSelector })).items;
+      const host = () => get('bke.io/v1alpha1', 'BKEHost', 'off1');
+      const poll = { timeout: 30_000, interval: 100 };
+      await expect.poll(async () => textAt(await host(), 'spec', 'consumerRef', 'name'), poll).toMatch(/^gone-/);
+      const kinds = [
+        ['BKEMachine', infrastructure],
+        ['BKECluster', infrastructure],
+        ['BKEMachineTemplate', infrastructure],
+        ['Machine', core],
+        ['KubeadmControlPlane', 'controlplane.cluster.x-k8s.io/v1beta2'],
+        ['Cluster', core],
+      ] as const;
+      // As `kubectl delete -f everything.yaml` does, in the order of a file.
+      for (const [kind, apiVersion] of kinds) {
+        for (const { metadata } of await all(kind, apiVersion)) {
+          await server.client.delete({ apiVersion, kind, namespace: 'bke', name: metadata.name });
+        }
+      }
+      const ready = async () => conditionOf((await all('BKEMachine'))[0], 'Ready');
+      await expect.poll(ready, poll).toMatchObject({
+        reason: 'CleaningUp',
+        message: expect.stringMatching(
+          /^off1: .*\nIts agent does not answer \(HeartbeatLost\)\. .*bke\.io\/force-release=true/s,
+        ),
+      });
+      const [machine] = await all('BKEMachine');
+      const name = machine?.metadata.name ?? '';
+      const force = { metadata: { annotations: { 'bke.io/force-release': 'true' } } };
+      await server.client.patch(
+        { apiVersion: infrastructure, kind: 'BKEMachine', namespace: 'bke', name },
+        force,
+        merge,
+      );
+      const left = async () =>
+        (await Promise.all(kinds.map(([kind, apiVersion]) => all(kind, apiVersion)))).flat().map(({ kind }) => kind);
+      await expect.poll(left, poll).toEqual([]);
+      expect(textAt(await host(), 'spec', 'quarantine', 'reason')).toBe(
+        'released by bke.io/force-release without being cleaned: what the cluster left is still there',
+      );
+    } finally {
+      stop.abort();
+      await running;
+    }
+  }, 120_000);
 
   it('has what somebody changed put back', async () => {
     const names = ['capi-validating-webhook-configuration', 'capi-mutating-webhook-configuration'];

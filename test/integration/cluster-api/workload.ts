@@ -61,3 +61,53 @@ export async function createCluster(client: KubeClient, name: string): Promise<v
     subresource: 'status',
   });
 }
+
+/** One control plane of bke's own kinds, with the host that it gets, whose agent never answers. Its infrastructure says at once that it is there. */
+export async function createOwnCluster(client: KubeClient, name: string, host: string): Promise<void> {
+  const bke = 'bke.io/v1alpha1';
+  const metadata = { name, namespace, labels: { 'cluster.x-k8s.io/cluster-name': name } };
+  const ref = (kind: string) => ({ apiGroup: group, kind, name });
+  const plane = { apiGroup: 'controlplane.cluster.x-k8s.io', kind: 'KubeadmControlPlane', name };
+  const ofHost = { name: host, namespace, labels: { 'bke.io/cluster': name } };
+  const provisioned = { annotations: { 'bke.io/provisioned': 'true' } };
+  const endpoint = { host: '192.0.2.21', port: 6443 };
+  const idle = { commandID: 'none-yet', leaseGeneration: 0, steps: [] };
+  const objects: KubeObject[] = [
+    { apiVersion: bke, kind: 'BKEHost', metadata: ofHost, spec: { address: endpoint.host, roles: ['control-plane'] } },
+    { apiVersion: bke, kind: 'HostCommand', metadata: { name: host, namespace }, spec: idle },
+    { apiVersion, kind: 'BKEMachineTemplate', metadata, spec: { template: { spec: {} } } },
+    {
+      apiVersion,
+      kind: 'BKECluster',
+      metadata: { ...metadata, ...provisioned },
+      spec: { cni: 'none', controlPlaneEndpoint: endpoint },
+    },
+    {
+      apiVersion: 'cluster.x-k8s.io/v1beta2',
+      kind: 'Cluster',
+      metadata,
+      spec: { infrastructureRef: ref('BKECluster'), controlPlaneRef: plane },
+    },
+    {
+      apiVersion: 'controlplane.cluster.x-k8s.io/v1beta2',
+      kind: 'KubeadmControlPlane',
+      metadata,
+      spec: { version: 'v1.36.3', machineTemplate: { spec: { infrastructureRef: ref('BKEMachineTemplate') } } },
+    },
+  ];
+  await applyAll(client, objects, options);
+  const lastTransitionTime = new Date().toISOString();
+  const condition = (type: string, status: string, reason: string) => ({
+    type,
+    status,
+    reason,
+    message: '',
+    lastTransitionTime,
+  });
+  const conditions = [condition('Available', 'True', 'Available'), condition('AgentReady', 'False', 'HeartbeatLost')];
+  await client.patch(
+    { apiVersion: bke, kind: 'BKEHost', namespace, name: host },
+    { status: { facts: { arch: 'amd64' }, conditions } },
+    { type: 'merge', fieldManager: 'test', subresource: 'status' },
+  );
+}
