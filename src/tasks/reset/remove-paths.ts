@@ -11,6 +11,7 @@ import { shellCommand } from '../../lib/quote.ts';
 import { listedShort } from '../../lib/text.ts';
 import type { Step } from '../../operations/operation.ts';
 import { reasonOf, runBounded } from '../../host/state/bounded.ts';
+import { isInstalledProgram } from './former-program.ts';
 import { type Trace, writeLeftRecord } from './left-record.ts';
 import type { ResetScope } from './reset-scope.ts';
 
@@ -130,7 +131,7 @@ export const removeDataStep: Step<ResetScope> = {
     );
     await removePaths(
       scope,
-      paths.filter((path) => isTree(path) && path.mark !== 'proof'),
+      paths.filter((path) => isTree(path) && path.mark !== 'proof' && !isInstalledProgram(path.path)),
     );
   },
 };
@@ -160,7 +161,7 @@ export const removeUnrecordedStep: Step<ResetScope> = {
     if (!unrecorded.byName) return;
     const proofs = new Set(unrecorded.proofs);
     const kubernetes = new Set(kubernetesPaths.map(({ path }) => path));
-    const own = paths.filter((path) => path.kind === 'file' && !kubernetes.has(path.path));
+    const own = paths.filter(({ path, kind }) => kind === 'file' && !kubernetes.has(path) && !isInstalledProgram(path));
     const before = scope.run.left.length;
     await removePaths(
       scope,
@@ -210,7 +211,9 @@ export const removeFilesStep: Step<ResetScope> = {
     const kept = new Set(byName ? proofs : []);
     await removePaths(
       scope,
-      paths.filter((path) => path.kind === 'file' && path.mark !== 'proof' && !kept.has(path.path)),
+      paths.filter(
+        ({ path, kind, mark }) => kind === 'file' && mark !== 'proof' && !kept.has(path) && !isInstalledProgram(path),
+      ),
     );
     await remember(scope);
     await removePaths(
@@ -221,3 +224,13 @@ export const removeFilesStep: Step<ResetScope> = {
     await reloadUnits(scope);
   },
 };
+
+/** The program that no record tells of, and its folder. */
+export async function removeProgram(scope: ResetScope): Promise<void> {
+  const program = scope.run.selection.paths.filter(({ path }) => isInstalledProgram(path));
+  await removePaths(
+    scope,
+    program.filter(({ kind }) => kind !== 'folder'),
+  );
+  await removeEmptied(scope, program);
+}

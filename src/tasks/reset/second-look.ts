@@ -6,6 +6,7 @@ import { BkeError } from '../../lib/errors.ts';
 import { plural } from '../../lib/text.ts';
 import type { Step } from '../../operations/operation.ts';
 import { mountTopsOf, planReset } from './plan.ts';
+import { isInstalledProgram } from './former-program.ts';
 import { writeLeftRecord } from './left-record.ts';
 import type { ItemGroup, Left, PlanItem, ResetPlan } from './reset-plan.ts';
 import type { ResetRun, ResetScope } from './reset-scope.ts';
@@ -22,7 +23,7 @@ const seeCommands: Readonly<Record<ItemGroup, string>> = {
   ledger: 'bke reset --dry-run',
 };
 
-/** The plan another reset would make now, without what the ledger answers for on paths it has just restored. */
+/** The plan another reset would make now, without what the ledger answers for on paths it has just restored, and without the program, which goes last. */
 async function planAgain(run: ResetRun): Promise<ResetPlan> {
   const { host, flags, self, ledger, selection } = run;
   const { byName, answered } = selection.unrecorded;
@@ -33,7 +34,7 @@ async function planAgain(run: ResetRun): Promise<ResetPlan> {
     tops: mountTopsOf(flags, selection.resources),
     pid: self,
   });
-  const uncovered = state.paths.filter(({ path }) => !selection.coveredPaths.has(path));
+  const uncovered = state.paths.filter(({ path }) => !selection.coveredPaths.has(path) && !isInstalledProgram(path));
   return planReset(
     {
       flags,

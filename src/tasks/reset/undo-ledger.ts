@@ -6,7 +6,7 @@ import { BkeError } from '../../lib/errors.ts';
 import { plural } from '../../lib/text.ts';
 import type { Step } from '../../operations/operation.ts';
 import { writeLeftRecord } from './left-record.ts';
-import { removeEmptied } from './remove-paths.ts';
+import { removeEmptied, removeProgram } from './remove-paths.ts';
 import type { ResetScope } from './reset-scope.ts';
 import { throwIncomplete } from './second-look.ts';
 import { changePath, programResources } from './select.ts';
@@ -78,6 +78,7 @@ export const undoProgramStep: Step<ResetScope> = {
   run: async (scope) => {
     const { resources } = scope.run.selection;
     const program = programResources(resources);
+    await removeProgram(scope);
     await undoAll(
       scope,
       resources.filter((resource) => program.has(resource)),

@@ -10,7 +10,7 @@ import { kubeletKernelValues, kubeProxyKernelValues } from '../node/kernel-value
 import { kubeletFiles } from '../node/kubelet-config.ts';
 import { programsDir } from '../node/programs.ts';
 import { reservedPortsFile } from '../services/reserved-ports.ts';
-import { broughtPrograms, formerPrograms } from './former-program.ts';
+import { broughtPrograms, formerPrograms, installedPrograms, leadsToPrograms } from './former-program.ts';
 import { kernelValueOrNone, readBootID, readLeftRecord } from './left-record.ts';
 import { isMarked, markablePaths, namedPaths, ownFolders, runtimeUnit, wantedLink } from './own-paths.ts';
 import type { Left, ResetFlags } from './reset-plan.ts';
@@ -48,8 +48,7 @@ async function programLinks(host: Host): Promise<KnownPath[]> {
   const found: KnownPath[] = [];
   for (const name of await host.files.list(folder)) {
     const path = `${folder}/${name}`;
-    if ((await host.files.stat(path))?.type !== 'link') continue;
-    if (!(await host.files.readLink(path)).startsWith(`${programsDir}/`)) continue;
+    if (!(await leadsToPrograms(host, path))) continue;
     found.push({ path, kind: 'file', what: 'link to a program bke installed' });
   }
   return found;
@@ -200,6 +199,20 @@ export async function unrecordedOf(host: Host, ledger: LedgerView, options: Look
   };
 }
 
+/** bke's own programs, which need no other proof than their name and content. */
+async function programsOfOwn(
+  host: Host,
+  flags: ResetFlags,
+  resources: readonly LedgerResource[],
+): Promise<KnownPath[]> {
+  const isRecorded = (path: string): boolean => answersFor(resources, path);
+  const whole = flags.all && flags.mount;
+  return [
+    ...(whole ? [...(await formerPrograms(host)), ...(await installedPrograms(host, isRecorded))] : []),
+    ...(flags.all ? await broughtPrograms(host) : []),
+  ];
+}
+
 /** Looks always: a ledger can have lost its end and not know it. Where it answers for all that is marked, its word counts and no name does. */
 async function shownOf(host: Host, ledger: LedgerView, options: LookOptions): Promise<Unrecorded> {
   const { flags } = options;
@@ -209,7 +222,7 @@ async function shownOf(host: Host, ledger: LedgerView, options: LookOptions): Pr
   const hosts = whole ? await openLines(host, resources) : [];
   const isDamaged = ledger.exists && ledger.damaged.length > 0;
   const byName = options.byName === true || isDamaged || marked.length + hosts.length > 0;
-  const former = [...(whole ? await formerPrograms(host) : []), ...(flags.all ? await broughtPrograms(host) : [])];
+  const former = await programsOfOwn(host, flags, resources);
   if (!byName) return { paths: former, unrecorded: { ...none, answered } };
   const proofs = marked.map(({ path }) => path);
   const user = whole ? await ownUser(host) : undefined;

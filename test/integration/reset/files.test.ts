@@ -220,9 +220,9 @@ marked() { for path in "$@"; do echo '# Written by bke.' > $path; done; }
 marked /etc/modules-load.d/bke-node.conf /etc/kubernetes/kubelet.conf.d/10-bke.conf /etc/containerd/config.toml /etc/crictl.yaml
 for unit in kubelet containerd bke-agent; do marked /etc/systemd/system/$unit.service; ln -s ../$unit.service /etc/systemd/system/multi-user.target.wants/; done
 printf '# Written by bke.\nnet.bridge.bridge-nf-call-iptables = 1\nnet.ipv4.ip_forward = 1\n' > /etc/sysctl.d/99-zz-bke-node.conf; echo 1 > $f
-echo x > /usr/local/libexec/bke/kubelet-v1.36.3/kubelet; ln -s /usr/local/libexec/bke/kubelet-v1.36.3/kubelet /usr/local/bin/kubelet-link; echo x > /var/lib/bke/artifacts/sha; echo x > /var/lib/bke/agent/token; echo x > /var/lib/bke/bootstrap/state.json; echo x > /opt/cni/bin/bridge
+echo x > /usr/local/libexec/bke/kubelet-v1.36.3/kubelet; ln -s /usr/local/libexec/bke/kubelet-v1.36.3/kubelet /usr/local/bin/kubelet-link; p=/usr/local/libexec/bke/bke-0.1.0; mkdir $p; echo chunks/bke.js > $p/bke; ln -s $p/bke /usr/local/bin/bke; echo x > /var/lib/bke/artifacts/sha; echo x > /var/lib/bke/agent/token; echo x > /var/lib/bke/bootstrap/state.json; echo x > /opt/cni/bin/bridge
 rm -rf /var/lib/bke/ledger
-for i in 1 2; do reset; tell "value$i" "$(grep -c 'kernel value' /tmp/out)"; done
+for i in 1 2; do reset; tell "value$i" "$(grep -c 'kernel value' /tmp/out)"; tell "program$i" "$(cat /usr/local/bin/bke)"; done
 tell left "$(find /etc/kubernetes /etc/containerd /etc/systemd/system /etc/sysctl.d /usr/local/libexec /var/lib/kubelet /opt/cni -newer /tmp/before -type f 2>/dev/null | tr '\n' ' ')"
 echo 0 > $f; rm /opt/cni/bin/bridge; reset
 tree > /tmp/after; diff /tmp/before /tmp/after && tell same yes`);
@@ -230,7 +230,10 @@ tree > /tmp/after; diff /tmp/before /tmp/after && tell same yes`);
       rc1: '1',
       rc2: '1',
       rc3: '0',
-      left: '/opt/cni/bin/bridge ',
+      // The same command has to run again.
+      program1: 'chunks/bke.js',
+      program2: 'chunks/bke.js',
+      left: '/usr/local/libexec/bke/bke-0.1.0/bke /opt/cni/bin/bridge ',
       same: 'yes',
     });
     expect([told['value1'], told['value2']], stderr).not.toContain('0');
