@@ -63,7 +63,14 @@ function kubeadmFile(): string {
       // That of flannel's manifest.
       networking: { podSubnet: '10.244.0.0/16' },
     },
-    { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration', failSwapOn: false, ...kubelet },
+    // The driver is chosen by bke itself.
+    {
+      apiVersion: 'kubelet.config.k8s.io/v1beta1',
+      kind: 'KubeletConfiguration',
+      cgroupDriver: 'cgroupfs',
+      failSwapOn: false,
+      ...kubelet,
+    },
     { apiVersion: 'kubeproxy.config.k8s.io/v1alpha1', kind: 'KubeProxyConfiguration', ...kubeProxy },
   ];
   return documents.map((document) => stringify(document)).join('---\n');

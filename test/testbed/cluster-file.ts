@@ -6,7 +6,6 @@ import { defaultVersions } from './builds/component.ts';
 export const machineSettings = {
   kubelet: {
     failCgroupV1: false,
-    cgroupDriver: 'cgroupfs',
     oomScoreAdj: 0,
     imageGCHighThresholdPercent: 100,
     evictionHard: {
