@@ -15,6 +15,7 @@ export const ownKubeletFields: Readonly<Record<string, string>> = {
   registerNode: 'must stay true: a host becomes a node by it',
   registerWithTaints: 'would be for every host: write taints at the host or below spec.defaults',
   port: 'is 10250: checks, the API server and what firewalls let through go by it',
+  healthzPort: 'is 10248: kubeadm asks there whether the kubelet is up, whatever is written here',
 };
 
 export type KubeletForm =
@@ -32,7 +33,6 @@ const text: KubeletForm = { is: 'text' };
 const list: KubeletForm = { is: 'list' };
 const mapping: KubeletForm = { is: 'mapping' };
 const count: KubeletForm = { is: 'integer', least: 0 };
-const port: KubeletForm = { is: 'integer', least: 0, most: 65_535 };
 const percent: KubeletForm = { is: 'integer', least: 0, most: 100 };
 const any: KubeletForm = { is: 'integer' };
 const words = (...known: string[]): KubeletForm => ({ is: 'word', words: known });
@@ -51,7 +51,7 @@ export const kubeletForms: Readonly<Record<string, KubeletForm>> = {
   podPidsLimit: { is: 'integer', least: -1 },
   memoryThrottlingFactor: { is: 'number' },
   containerLogMaxSize: { is: 'quantity' },
-  ...all(port, 'healthzPort', 'readOnlyPort'),
+  readOnlyPort: { is: 'integer', least: 0, most: 65_535 },
   // It is asked there whether the node is well.
   healthzBindAddress: words('127.0.0.1', '0.0.0.0'),
   ...all(percent, 'imageGCHighThresholdPercent', 'imageGCLowThresholdPercent'),
@@ -63,6 +63,7 @@ export const kubeletForms: Readonly<Record<string, KubeletForm>> = {
   ...all(bool, 'protectKernelDefaults', 'makeIPTablesUtilChains', 'failSwapOn', 'kernelMemcgNotification'),
   ...all(bool, 'enableSystemLogHandler', 'enableSystemLogQuery', 'enableProfilingHandler', 'enableDebugFlagsHandler'),
   ...all(bool, 'localStorageCapacityIsolation', 'singleProcessOOMKill', 'failCgroupV1'),
+  ...all(bool, 'cgroupsPerQOS', 'mergeDefaultEvictionSettings', 'runOnce'),
   ...all(duration, 'syncFrequency', 'fileCheckFrequency', 'httpCheckFrequency', 'streamingConnectionIdleTimeout'),
   ...all(duration, 'nodeStatusUpdateFrequency', 'nodeStatusReportFrequency', 'imageMinimumGCAge', 'imageMaximumGCAge'),
   ...all(duration, 'volumeStatsAggPeriod', 'cpuManagerReconcilePeriod', 'runtimeRequestTimeout', 'cpuCFSQuotaPeriod'),
@@ -71,6 +72,7 @@ export const kubeletForms: Readonly<Record<string, KubeletForm>> = {
   ...all(text, 'address', 'podCIDR', 'cgroupRoot', 'kubeletCgroups', 'systemCgroups'),
   ...all(text, 'systemReservedCgroup', 'kubeReservedCgroup', 'volumePluginDir', 'reservedSystemCPUs', 'podLogsDir'),
   ...all(text, 'tlsCertFile', 'tlsPrivateKeyFile', 'tlsMinVersion', 'staticPodURL', 'showHiddenMetricsForVersion'),
+  ...all(text, 'contentType', 'imagePullCredentialsVerificationPolicy', 'memoryReservationPolicy'),
   hairpinMode: words('promiscuous-bridge', 'hairpin-veth', 'none'),
   cpuManagerPolicy: words('none', 'static'),
   memoryManagerPolicy: words('None', 'Static'),
@@ -78,7 +80,7 @@ export const kubeletForms: Readonly<Record<string, KubeletForm>> = {
   topologyManagerScope: words('container', 'pod'),
   configMapAndSecretChangeDetectionStrategy: words('Get', 'Cache', 'Watch'),
   ...all(list, 'clusterDNS', 'tlsCipherSuites', 'enforceNodeAllocatable', 'allowedUnsafeSysctls', 'reservedMemory'),
-  ...all(list, 'shutdownGracePeriodByPodPriority'),
+  ...all(list, 'shutdownGracePeriodByPodPriority', 'tlsCurvePreferences', 'preloadedImagesVerificationAllowlist'),
   ...all(mapping, 'authentication', 'authorization', 'memorySwap', 'logging', 'tracing', 'crashLoopBackOff'),
   ...all(mapping, 'userNamespaces', 'staticPodURLHeader'),
   ...all(each({ is: 'threshold' }), 'evictionHard', 'evictionSoft', 'evictionMinimumReclaim'),

@@ -109,11 +109,10 @@ function shown(value: unknown): string {
   return truncate(JSON.stringify(value) ?? 'nothing', 40);
 }
 
-/** Of its own choice, and in nobody's way. */
+/** One that another program of a node has is not free for the kubelet. */
 function portFindings(name: string, value: unknown, path: Path): Finding[] {
-  if (!name.endsWith('Port') || value === 0) return [];
-  const taken = [...portsOfNodes, ...portsOfControlPlane, ...portsOfEtcd];
-  const found = taken.find(([port, use]) => port === value && !(name === 'healthzPort' && use === 'kubelet, health'));
+  if (!name.endsWith('Port')) return [];
+  const found = [...portsOfNodes, ...portsOfControlPlane, ...portsOfEtcd].find(([port]) => port === value);
   return found === undefined ? [] : [{ path, message: `${found[0]} is taken on the host itself (${found[1]})` }];
 }
 

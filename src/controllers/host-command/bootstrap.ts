@@ -1,7 +1,6 @@
 // The order `bootstrap`: makes the prepared host a node by what its inbox has. And the order `reset`. Pure.
 import type { BKEHostSpec } from '../../api/kinds/bke-host.ts';
 import type { KubeObject } from '../../kube/client.ts';
-import { numberAt } from '../../kube/fields.ts';
 import { settingsOf } from './prepare.ts';
 import type { Order } from './command-id.ts';
 
@@ -20,7 +19,6 @@ export const inboxKey = 'value';
 export function bootstrapOrder({ host, claimID, providerID, digest, bkeCluster, controlPlane }: BootstrapInput): Order {
   const metadata = { hostname: host.name, address: host.spec.nodeIP ?? host.spec.address, instanceID: providerID };
   const kubeProxy = settingsOf(bkeCluster, 'kubeProxy');
-  const kubeletHealthPort = numberAt(bkeCluster, 'spec', 'settings', 'kubelet', 'healthzPort');
   const parameters = {
     metadata,
     key: inboxKey,
@@ -28,7 +26,6 @@ export function bootstrapOrder({ host, claimID, providerID, digest, bkeCluster, 
     ...taintsOf(host.spec, controlPlane),
     // Only the host that makes the cluster has a file for it: all others take what the cluster has.
     ...(controlPlane && Object.keys(kubeProxy).length > 0 ? { kubeProxy } : {}),
-    ...(kubeletHealthPort === undefined ? {} : { kubeletHealthPort }),
   };
   return { purpose: 'bootstrap', claim: claimID, steps: [{ id: 'bootstrap', task: 'bootstrap-data', parameters }] };
 }

@@ -18,7 +18,6 @@ const parameters = z.strictObject({
   /** Of the bytes that are meant: the inbox may still have those of an earlier machine. */
   digest: z.string().refine(isDigest, 'no digest sha256:<hex>'),
   kubeProxy: nodeSettingsFile.shape.kubeProxy,
-  kubeletHealthPort: z.int().min(0).max(65_535).optional(),
   taints: z
     .strictObject({
       own: z.array(z.strictObject({ key: text, value: z.string().max(63).optional(), effect: z.enum(taintEffects) })),
@@ -32,7 +31,7 @@ export const bootstrapDataStep = stepKind({
   changes: true,
   title: () => 'Make this host a node',
   timeoutMs: () => bootstrapDataTask.timeoutMs + inboxMs,
-  run: async (context, { metadata, key, digest, kubeProxy, kubeletHealthPort, taints }) => {
+  run: async (context, { metadata, key, digest, kubeProxy, taints }) => {
     const data = await fromInbox(context, key);
     if (digestOf(data) !== digest) {
       throw new BkeError('BKE_INBOX_EMPTY', 'the inbox has other bootstrap data than the command means', {
@@ -44,7 +43,6 @@ export const bootstrapDataStep = stepKind({
       data: data.toString('utf8'),
       metadata,
       ...(kubeProxy === undefined ? {} : { kubeProxy }),
-      ...(kubeletHealthPort === undefined ? {} : { kubeletHealthPort }),
       ...(taints === undefined ? {} : { taints }),
     });
   },

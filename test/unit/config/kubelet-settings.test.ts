@@ -63,7 +63,7 @@ describe('of the wrong form', () => {
     ['reservedSystemCPUs: 0', 'reservedSystemCPUs: must be text (put it in quotes), but is 0'],
     ['cpuManagerPolicy: statc', 'cpuManagerPolicy: must be none or static, but is "statc"; did you mean static?'],
     ['topologyManagerScope: node', 'topologyManagerScope: must be container or pod, but is "node"'],
-    ['healthzPort: 65536', 'healthzPort: must be a whole number from 0 to 65535, but is 65536'],
+    ['readOnlyPort: 65536', 'readOnlyPort: must be a whole number from 0 to 65535, but is 65536'],
     ['healthzBindAddress: "::"', 'healthzBindAddress: must be 127.0.0.1 or 0.0.0.0, but is "::"'],
     ['readOnlyPort: 10250', 'readOnlyPort: 10250 is taken on the host itself (kubelet)'],
   ])('is refused: %s', (settings, wanted) => {
@@ -74,6 +74,10 @@ describe('of the wrong form', () => {
 it.each([
   ['cgroupDriver: cgroupfs', 'cgroupDriver: is chosen for each host, the same for containerd: leave it out'],
   ['registerNode: null', 'registerNode: must stay true: a host becomes a node by it'],
+  [
+    'healthzPort: 10300',
+    'healthzPort: is 10248: kubeadm asks there whether the kubelet is up, whatever is written here',
+  ],
   ['port: 10350', 'port: is 10250: checks, the API server and what firewalls let through go by it'],
   [
     'registerWithTaints: []',
@@ -88,7 +92,7 @@ it('that fit, and those that nobody here knows, are handed on as they are', () =
   const settings =
     'maxPods: 60, oomScoreAdj: -999, failSwapOn: true, memoryThrottlingFactor: 0.8, syncFrequency: 1m30s, runtimeRequestTimeout: "0", ' +
     'evictionHard: {memory.available: 5%, nodefs.available: 1Gi}, systemReserved: {cpu: 500m, memory: "1e9"}, evictionSoft: null, ' +
-    'topologyManagerPolicy: single-numa-node, healthzPort: 10248, readOnlyPort: 0, toString: {a: [1, "1", true]}, brandNew: 85';
+    'topologyManagerPolicy: single-numa-node, mergeDefaultEvictionSettings: true, readOnlyPort: 0, toString: {a: [1, "1", true]}, brandNew: 85';
   expect(problemsOf(withKubelet(settings))).toEqual([]);
   expect(warningsOf(withKubelet(settings))).toEqual([]);
   expect(configOf(withKubelet(settings)).settings.kubelet).toMatchObject({

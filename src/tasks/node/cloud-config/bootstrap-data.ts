@@ -26,13 +26,10 @@ export interface BootstrapDataParameters {
   readonly kubeProxy?: JsonObject;
   /** Absent: those of the data alone. */
   readonly taints?: NodeTaints;
-  /** Where the kubelet tells its health (KubeletConfiguration.healthzPort); 0: nowhere. Default 10248. */
-  readonly kubeletHealthPort?: number;
   /** Bound on the commands. Default 20 minutes. */
   readonly commandsTimeoutMs?: number;
 }
 
-const kubeletHealthPort = 10248;
 const commandsTimeoutMs = 20 * 60_000;
 const bootTimeoutMs = 10 * 60_000;
 
@@ -66,7 +63,7 @@ export async function runBootstrapData(
   const attempt = { data, digest: digestOf(data.text), redact: redactorOf(data), parameters };
   if (await isDone(scope, attempt)) await startKubelet(scope);
   else await begin(scope, attempt);
-  await waitForNode(scope, { kubeletPort: parameters.kubeletHealthPort ?? kubeletHealthPort, ask });
+  await waitForNode(scope, ask);
 }
 
 async function isDone(scope: TaskScope, { digest }: Attempt): Promise<boolean> {

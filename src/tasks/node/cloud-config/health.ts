@@ -14,12 +14,15 @@ const limitMs = 5 * 60_000;
 const askMs = 5000;
 const { unit } = kubeletPaths;
 
-/** Asks the kubelet of this machine; what it answers when it is well, else why not. */
-export type AskKubelet = (port: number) => Promise<{ readonly well: boolean; readonly cause: string }>;
+/** Where kubeadm asks too, whatever the settings say. */
+const healthUrl = 'http://127.0.0.1:10248/healthz';
 
-export async function askKubelet(port: number): Promise<Awaited<ReturnType<AskKubelet>>> {
+/** Asks the kubelet of this machine; what it answers when it is well, else why not. */
+export type AskKubelet = () => Promise<{ readonly well: boolean; readonly cause: string }>;
+
+export async function askKubelet(): Promise<Awaited<ReturnType<AskKubelet>>> {
   try {
-    const answer = await fetch(`http://127.0.0.1:${port}/healthz`, { signal: AbortSignal.timeout(askMs) });
+    const answer = await fetch(healthUrl, { signal: AbortSignal.timeout(askMs) });
     const cause = `it answers ${answer.status}: ${(await answer.text()).slice(0, 200)}`;
     return { well: answer.ok, cause };
   } catch (thrown) {
@@ -35,14 +38,8 @@ export async function startKubelet(scope: TaskScope): Promise<void> {
   await scope.act(`start ${unit}`, () => startAnew(scope.host, unit));
 }
 
-export interface HealthOptions {
-  /** 0: the kubelet answers nowhere, as its settings say. */
-  readonly kubeletPort: number;
-  readonly ask: AskKubelet;
-}
-
 /** @throws BkeError BKE_TIMEOUT with the cause */
-export async function waitForNode(scope: TaskScope, { kubeletPort, ask }: HealthOptions): Promise<void> {
+export async function waitForNode(scope: TaskScope, ask: AskKubelet): Promise<void> {
   if (scope.dryRun) return;
   await scope.wait({
     for: 'the kubelet to be healthy',
@@ -52,8 +49,7 @@ export async function waitForNode(scope: TaskScope, { kubeletPort, ask }: Health
     probe: async () => {
       const { active } = await readUnit(scope.host, unit);
       if (active !== 'active') return { ready: false, cause: `${unit} is ${active}` };
-      if (kubeletPort === 0) return { ready: true };
-      const { well, cause } = await ask(kubeletPort);
+      const { well, cause } = await ask();
       return well ? { ready: true } : { ready: false, cause };
     },
   });
