@@ -62,7 +62,7 @@ export async function follow(
   );
   try {
     const contact = new Contact(context, followed, { patience, state: () => informer.state() });
-    const held = new Held(context, client, patience.mostMs);
+    const held = new Held(context, client, { mostMs: patience.mostMs });
     const finished = await untilFinished(context, watched, { followed, contact, held });
     throwUnlessDone(finished);
   } finally {
@@ -174,8 +174,8 @@ async function untilFinished(
     if (watched.gone) throw goneError(followed, watched.object);
     if (context.signal.aborted) throw detached(followed);
     contact.look();
-    const isHeld = held.look(watched.object) !== undefined;
-    if (!watched.taken && !isHeld) untaken.look(contact.trouble);
+    if (held.look(watched.object) !== undefined) untaken.beginAnew();
+    else if (!watched.taken) untaken.look(contact.trouble);
     await sleep(tickMs, undefined, { signal: context.signal }).catch(() => undefined);
   }
 }
@@ -184,12 +184,17 @@ async function untilFinished(
 class Untaken {
   readonly #context: CommandContext;
   readonly #name: string;
-  readonly #began = performance.now();
+  #began = performance.now();
   #told = false;
 
   constructor(context: CommandContext, { name }: Followed) {
     this.#context = context;
     this.#name = name;
+  }
+
+  /** While its cluster is paused no controller has to. */
+  beginAnew(): void {
+    this.#began = performance.now();
   }
 
   /** Tells once that it lasts. @throws BkeError BKE_TIMEOUT */

@@ -6,31 +6,45 @@ import { textAt } from '../../kube/fields.ts';
 import type { BkeError } from '../../lib/errors.ts';
 import type { CommandContext } from '../context.ts';
 
-const pauseEveryMs = 5000;
+const lookEveryMs = 5000;
+
+export interface HeldOptions {
+  /** How long a pause is borne. */
+  readonly mostMs: number;
+  /** How often the cluster is asked for. */
+  readonly everyMs?: number;
+}
 
 /** Whether somebody has paused the cluster: nothing comes of its operation then. */
 export class Held {
   readonly #context: CommandContext;
   readonly #client: Pick<KubeClient, 'get'>;
   readonly #mostMs: number;
+  readonly #everyMs: number;
   #lookedAt: number | undefined;
+  #isAsking = false;
   #since: number | undefined;
   #error: BkeError | undefined;
 
-  constructor(context: CommandContext, client: Pick<KubeClient, 'get'>, mostMs: number) {
+  constructor(
+    context: CommandContext,
+    client: Pick<KubeClient, 'get'>,
+    { mostMs, everyMs = lookEveryMs }: HeldOptions,
+  ) {
     this.#context = context;
     this.#client = client;
     this.#mostMs = mostMs;
+    this.#everyMs = everyMs;
   }
 
   /** Tells once that it is, and that it is not any more. @returns what holds it. @throws BkeError BKE_CLUSTER_PAUSED where it lasts */
   look(operation: KubeObject | undefined): BkeError | undefined {
     const now = performance.now();
-    const isDue = this.#lookedAt === undefined || now - this.#lookedAt >= pauseEveryMs;
-    if (operation !== undefined && isDue) {
+    const isDue = this.#lookedAt === undefined || now - this.#lookedAt >= this.#everyMs;
+    if (operation !== undefined && isDue && !this.#isAsking) {
       this.#lookedAt = now;
       // Beside whoever watches: a cluster that does not answer is to hold nobody up.
-      void this.#ask(operation).then((error) => this.#found(error));
+      void this.#ask(operation);
     }
     if (this.#error !== undefined && now - (this.#since ?? now) >= this.#mostMs) throw this.#error;
     return this.#error;
@@ -48,13 +62,19 @@ export class Held {
     for (const line of details) this.#context.note(`  ${line}`);
   }
 
-  async #ask(operation: KubeObject): Promise<BkeError | undefined> {
+  async #ask(operation: KubeObject): Promise<void> {
     const name = textAt(operation, 'spec', 'target', 'name');
     const { namespace } = operation.metadata;
-    if (name === undefined || namespace === undefined) return undefined;
-    // Contact tells where it cannot be asked.
-    const cluster = await this.#client.get({ ...clusterKind, namespace, name }).catch(() => undefined);
-    const pauses = cluster === undefined ? [] : pausesOf(cluster);
-    return pauses.length === 0 ? undefined : pausedError(name, pauses);
+    if (name === undefined || namespace === undefined) return;
+    this.#isAsking = true;
+    try {
+      const cluster = await this.#client.get({ ...clusterKind, namespace, name });
+      const pauses = cluster === undefined ? [] : pausesOf(cluster);
+      this.#found(pauses.length === 0 ? undefined : pausedError(name, pauses));
+    } catch {
+      // What was so stays so, for all that is known; Contact tells that nobody answers.
+    } finally {
+      this.#isAsking = false;
+    }
   }
 }

@@ -1,7 +1,9 @@
 // Who watches an operation is told when the management cluster does not answer, watches on when it does again, and is told how where it does not.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import type { CommandContext } from '../../../src/commands/context.ts';
 import { follow, type FollowClient } from '../../../src/commands/operation/follow.ts';
+import { Held } from '../../../src/commands/operation/held.ts';
 import type { KubeObject } from '../../../src/kube/client.ts';
 import { BkeError } from '../../../src/lib/errors.ts';
 
@@ -114,16 +116,16 @@ it('says of an operation that somebody has deleted that it is not there, and whe
   });
 }, 20_000);
 
+const pausedCluster: KubeObject = {
+  apiVersion: 'x/v1',
+  kind: 'Cluster',
+  metadata: { namespace: 'bke', name: 'prod', annotations: { 'cluster.x-k8s.io/paused': 'true' } },
+};
+
 it('says of a paused cluster that it is, and does not wait for it without end', async () => {
   const { notes, context } = watcher();
-  const annotations = { 'cluster.x-k8s.io/paused': 'true' };
-  const cluster: KubeObject = {
-    apiVersion: 'x/v1',
-    kind: 'Cluster',
-    metadata: { namespace: 'bke', name: 'prod', annotations },
-  };
   const client: FollowClient = {
-    get: async () => cluster,
+    get: async () => pausedCluster,
     list: async () => ({ items: [operation('1', [])], resourceVersion: '1' }),
     watch: async function* (_kind, { signal }) {
       yield { type: 'BOOKMARK', resourceVersion: '1' };
@@ -139,3 +141,36 @@ it('says of a paused cluster that it is, and does not wait for it without end', 
     '  lift it: kubectl -n bke annotate cluster prod cluster.x-k8s.io/paused-',
   ]);
 }, 20_000);
+
+it('takes no pause for lifted because nobody answers, asks for one thing at a time, and tells when it is lifted', async () => {
+  const { notes, context } = watcher();
+  const answers: (KubeObject | BkeError)[] = [
+    pausedCluster,
+    new BkeError('BKE_KUBE_UNREACHABLE', 'no API server answers'),
+    { ...pausedCluster, metadata: { namespace: 'bke', name: 'prod' } },
+  ];
+  let asked = 0;
+  const slow: Pick<FollowClient, 'get'> = {
+    get: async () => {
+      asked += 1;
+      await sleep(20);
+      const answer = answers.shift();
+      if (answer instanceof BkeError) throw answer;
+      return answer;
+    },
+  };
+  const held = new Held(context, slow, { mostMs: 60_000, everyMs: 0 });
+  const look = async (): Promise<string | undefined> => {
+    held.look(operation('1', []));
+    held.look(operation('1', []));
+    await sleep(50);
+    // Without an operation nothing is asked.
+    return held.look(undefined)?.code;
+  };
+  expect(await look()).toBe('BKE_CLUSTER_PAUSED');
+  expect(await look()).toBe('BKE_CLUSTER_PAUSED');
+  expect(notes).not.toContain('The cluster is not paused any more.');
+  expect(await look()).toBeUndefined();
+  expect(notes.at(-1)).toBe('The cluster is not paused any more.');
+  expect(asked).toBe(3);
+});
