@@ -129,10 +129,16 @@ export async function openOperation(
   const spec: BKEOperationSpec = { action: 'create', target: { kind: 'Cluster', name } };
   const own = { ...operationKind, metadata: { namespace, name: operation }, spec };
   await client.create(own);
-  const { items } = await client.list(operationKind, { namespace });
-  const first = operationsOf({ namespace, name }, items).find((object) => !isOver(object));
-  if (first === undefined || first.metadata.name === operation) return { operation, isOurs: true };
-  await client.delete(keyOf(own));
-  refuseOtherOperation(name, first);
-  return { operation: first.metadata.name, isOurs: false };
+  try {
+    const { items } = await client.list(operationKind, { namespace });
+    const first = operationsOf({ namespace, name }, items).find((object) => !isOver(object));
+    if (first === undefined || first.metadata.name === operation) return { operation, isOurs: true };
+    refuseOtherOperation(name, first);
+    await client.delete(keyOf(own));
+    return { operation: first.metadata.name, isOurs: false };
+  } catch (thrown) {
+    // Nobody goes on with it: it would keep others waiting for a cluster that nobody writes.
+    await client.delete(keyOf(own)).catch(() => undefined);
+    throw thrown;
+  }
 }

@@ -1,4 +1,5 @@
 // Makes the hosts of a file its cluster's: by writes that fail where somebody else wrote meanwhile, so that of two creates at the same instant one gets a host.
+import { isDeepStrictEqual } from 'node:util';
 import { annotations } from '../../controllers/bkehost/host.ts';
 import { hostLabels } from '../../cluster/render/names.ts';
 import type { ClusterConfig } from '../../config/cluster/config.ts';
@@ -20,41 +21,55 @@ export interface Claim {
 const mostAttempts = 50;
 
 /**
- * All of them, or none: what was made for this claim goes again where one is another cluster's. In the order of their names, so that of two creates
- * with the same hosts one has them all.
+ * All of them, or none: each is as it was again where one is another cluster's. In the order of their names, so that of two creates with the same hosts
+ * one has them all.
  * @param objects of the cluster. @throws BkeError BKE_HOST_TAKEN
  */
 export async function claimHosts(client: ClaimClient, objects: readonly KubeObject[], claim: Claim): Promise<void> {
   const hosts = objects.filter(({ kind }) => kind === 'BKEHost');
   if (hosts.length === 0) return;
-  const made: KubeObject[] = [];
+  const claimed = new Map<string, Claimed>();
   try {
     for (const host of hosts.toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))) {
-      await claimHost(client, host, { claim, made });
+      await claimHost(client, host, { claim, claimed });
     }
     // The same machines may have been claimed by other names, or in another namespace.
     refuseTaken(claim.config, await readExisting(client, claim.config));
   } catch (thrown) {
-    for (const host of made) await client.delete(keyOf(host), uidOf(host)).catch(() => undefined);
+    for (const host of claimed.values()) await giveBack(client, host).catch(() => undefined);
     throw thrown;
   }
 }
 
-interface Claiming {
-  readonly claim: Claim;
-  /** Gathers hosts that were not there before. */
-  readonly made: KubeObject[];
+/** A host that this claim has written. */
+interface Claimed {
+  readonly after: KubeObject;
+  /** undefined: it was not there. */
+  readonly before: KubeObject | undefined;
 }
 
-async function claimHost(client: ClaimClient, wanted: KubeObject, { claim, made }: Claiming): Promise<void> {
+interface Claiming {
+  readonly claim: Claim;
+  /** By name. Gathers what is written. */
+  readonly claimed: Map<string, Claimed>;
+}
+
+async function claimHost(client: ClaimClient, wanted: KubeObject, { claim, claimed }: Claiming): Promise<void> {
+  const { name } = wanted.metadata;
   for (let attempt = 1; ; attempt += 1) {
     try {
       const there = await client.get(keyOf(wanted));
-      if (there === undefined) made.push(await client.create(bareHost(wanted)));
-      else return await mark(client, there, { wanted, claim, made });
+      if (there === undefined) {
+        claimed.set(name, { after: await client.create(bareHost(wanted)), before: undefined });
+        continue;
+      }
+      const made = claimed.get(name);
+      const isMade = made !== undefined && made.after.metadata.uid === there.metadata.uid;
+      const after = await mark(client, there, { wanted, claim, isMade });
+      if (after !== undefined) claimed.set(name, { after, before: isMade ? undefined : there });
+      return;
     } catch (thrown) {
-      const isRace = thrown instanceof BkeError && thrown.code === 'BKE_KUBE_CONFLICT';
-      if (!isRace || attempt >= mostAttempts) throw thrown;
+      if (!isRace(thrown) || attempt >= mostAttempts) throw thrown;
     }
   }
 }
@@ -82,14 +97,13 @@ export function isBare(host: KubeObject): boolean {
 async function mark(
   client: ClaimClient,
   there: KubeObject,
-  { wanted, claim, made }: Claiming & { readonly wanted: KubeObject },
-): Promise<void> {
+  { wanted, claim, isMade }: { readonly wanted: KubeObject; readonly claim: Claim; readonly isMade: boolean },
+): Promise<KubeObject | undefined> {
   const { config, operation } = claim;
   const { metadata } = there;
   await refuseOthers(client, there, config);
-  const isMade = made.some((host) => host.metadata.uid === metadata.uid);
   const isOurs = metadata.labels?.[hostLabels.cluster] === config.name;
-  if (isOurs && !isMade && metadata.annotations?.[annotations.asked] === operation) return;
+  if (isOurs && !isMade && metadata.annotations?.[annotations.asked] === operation) return undefined;
   const patch = {
     metadata: {
       resourceVersion: metadata.resourceVersion,
@@ -98,7 +112,7 @@ async function mark(
       ...(isMade ? { managedFields: asApplied(there) } : {}),
     },
   };
-  await client.patch(keyOf(there), patch, { type: 'merge', fieldManager });
+  return client.patch(keyOf(there), patch, { type: 'merge', fieldManager });
 }
 
 async function refuseOthers(client: ClaimClient, host: KubeObject, { namespace, name }: ClusterConfig): Promise<void> {
@@ -116,6 +130,35 @@ function asApplied(host: KubeObject): unknown[] {
   );
 }
 
-function uidOf({ metadata: { uid } }: KubeObject): { readonly uid?: string } {
-  return uid === undefined ? {} : { uid };
+/** Unless somebody has gone on with it: whoever makes the same cluster too has claimed nothing where this had done it for him. */
+async function giveBack(client: ClaimClient, { after, before }: Claimed): Promise<void> {
+  for (let attempt = 1; attempt <= mostAttempts; attempt += 1) {
+    const now = await client.get(keyOf(after));
+    if (now === undefined || !isAsClaimed(now, after)) return;
+    const { uid = '', resourceVersion = '' } = now.metadata;
+    try {
+      if (before === undefined) await client.delete(keyOf(now), { uid, resourceVersion });
+      else await client.patch(keyOf(now), asBefore(now, before), { type: 'merge', fieldManager });
+      return;
+    } catch (thrown) {
+      if (!isRace(thrown)) throw thrown;
+    }
+  }
+}
+
+function isAsClaimed(now: KubeObject, after: KubeObject): boolean {
+  const same = (...path: string[]): boolean => isDeepStrictEqual(fieldAt(now, ...path), fieldAt(after, ...path));
+  return same('metadata', 'uid') && same('spec') && same('metadata', 'labels') && same('metadata', 'annotations');
+}
+
+function asBefore({ metadata }: KubeObject, before: KubeObject): object {
+  const [labels, annotations] = (['labels', 'annotations'] as const).map((field) => {
+    const names = Object.keys(metadata[field] ?? {});
+    return Object.fromEntries(names.map((name) => [name, before.metadata[field]?.[name] ?? null]));
+  });
+  return { metadata: { resourceVersion: metadata.resourceVersion, labels, annotations } };
+}
+
+function isRace(thrown: unknown): boolean {
+  return thrown instanceof BkeError && thrown.code === 'BKE_KUBE_CONFLICT';
 }

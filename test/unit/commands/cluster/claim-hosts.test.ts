@@ -8,6 +8,7 @@ import { clusterFile } from '../../../../src/config/cluster/file.ts';
 import { kinds } from '../../../../src/controllers/bkeoperation/world.ts';
 import { fieldAt } from '../../../../src/kube/fields.ts';
 import type { KubeObject } from '../../../../src/kube/client.ts';
+import { BkeError } from '../../../../src/lib/errors.ts';
 import { FakeCluster } from '../../../fakes/kube-client.ts';
 
 const namespace = 'bke';
@@ -38,6 +39,8 @@ const operation = (cluster: string, name: string): KubeObject => ({
   metadata: { namespace, name },
   spec: { action: 'create', target: { kind: 'Cluster', name: cluster } },
 });
+
+const bare = (name: string): KubeObject => ({ ...kinds.host, metadata: { namespace, name } });
 
 let site: FakeCluster;
 beforeEach(() => {
@@ -119,6 +122,46 @@ describe('of two creates', () => {
     expect(Object.keys(owners())).toEqual(['h1', 'h2']);
   });
 
+  it('the one that is refused leaves a host that was there as it was, whatever is written to its status meanwhile', async () => {
+    const free: KubeObject = { ...kinds.host, metadata: { namespace, name: 'a1' }, spec: { address: '10.0.0.9' } };
+    site.put(free);
+    await claim(prod);
+    let written = false;
+    const client: ClaimClient = {
+      ...site.client(),
+      get: async (key) => {
+        const found = await site.get(key);
+        const isClaimed = fieldAt(found, 'metadata', 'labels') !== undefined;
+        if (key.name === 'a1' && isClaimed && !written) {
+          written = true;
+          await site.patch(key, { status: { conditions: [] } });
+        }
+        return found;
+      },
+    };
+    await expect(claim(config('test', { a1: '10.0.0.9', h1: '10.0.0.11' }), client)).rejects.toMatchObject(taken);
+    expect(written).toBe(true);
+    expect(await site.get({ ...kinds.host, namespace, name: 'a1' })).toMatchObject({
+      metadata: { labels: {}, annotations: {} },
+      spec: { address: '10.0.0.9' },
+    });
+  });
+
+  it('the one that is refused takes nothing away that another one, who makes the same cluster, has gone on with', async () => {
+    const wide = config('test', { a1: '10.0.0.9', h1: '10.0.0.11' });
+    await claim(prod);
+    const client: ClaimClient = {
+      ...site.client(),
+      get: async (key) => {
+        if (key.name === 'h1')
+          await site.apply({ ...bare('a1'), spec: { ssh: { user: 'root' } } }, { fieldManager: 'x' });
+        return site.get(key);
+      },
+    };
+    await expect(claim(wide, client)).rejects.toMatchObject(taken);
+    expect(Object.keys(owners())).toEqual(['h1', 'h2', 'a1']);
+  });
+
   it('with one machine by two names, none takes it from the other', async () => {
     await claim(prod);
     const other = config('test', { m1: '10.0.0.11' });
@@ -176,6 +219,18 @@ describe('two operations that are opened for one cluster at the same time', () =
       operation: '00000000-000000-cluster-create-0000',
       isOurs: false,
     });
+  });
+
+  it('leave none where nobody can say which is the first', async () => {
+    const lost = new BkeError('BKE_KUBE_UNREACHABLE', 'no API server answers');
+    const client: ClaimClient = {
+      ...site.client(),
+      list: async () => {
+        throw lost;
+      },
+    };
+    await expect(openOperation(client, prod, now)).rejects.toBe(lost);
+    expect(ids()).toEqual([]);
   });
 
   it('are refused where the first is being cancelled', async () => {
