@@ -19,8 +19,9 @@ export interface Workloads {
 }
 
 interface Known {
+  /** Its kubeconfig, in base64. */
   readonly text: string;
-  readonly client: KubeClient;
+  readonly client: Promise<KubeClient>;
 }
 
 export class WorkloadClients implements Workloads {
@@ -41,22 +42,32 @@ export class WorkloadClients implements Workloads {
     const key = `${namespace}/${name}`;
     const known = this.#known.get(key);
     if (known?.text === text) return known.client;
-    known?.client.close();
-    const file = `the Secret ${namespace}/${name}-kubeconfig`;
+    this.forget({ namespace, name });
+    // Known before it is there: controllers that ask at the same time get the same one.
+    const client = this.#connect(key, text);
+    this.#known.set(key, { text, client });
+    return client;
+  }
+
+  async #connect(key: string, text: string): Promise<KubeClient> {
+    const file = `the Secret ${key}-kubeconfig`;
     const readFile = async (): Promise<never> => {
       throw new BkeError('BKE_KUBECONFIG_INVALID', `${file} names a file: all must be in it`);
     };
     const plain = Buffer.from(text, 'base64').toString('utf8');
     const connection = { ...(await connectionFromKubeconfig(plain, { file, readFile })), readTimeoutMs };
     const { fence, now } = this.#context;
-    const client = patientClient(createKubeClient(connection, fence), { cluster: `the cluster ${key}`, now });
-    this.#known.set(key, { text, client });
-    return client;
+    return patientClient(createKubeClient(connection, fence), { cluster: `the cluster ${key}`, now });
   }
 
   forget({ namespace, name }: HostName): void {
     const key = `${namespace}/${name}`;
-    this.#known.get(key)?.client.close();
+    const known = this.#known.get(key);
     this.#known.delete(key);
+    // One that could not be made has nothing to close.
+    known?.client.then(
+      (client) => client.close(),
+      () => undefined,
+    );
   }
 }
