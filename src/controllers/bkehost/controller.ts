@@ -183,7 +183,8 @@ class HostReconciler {
     const client = this.#client;
     const { connect } = this.#options;
     const { events } = this.#context;
-    const others = this.#hosts.items();
+    // The job that cleans a host may take long.
+    const others = (): readonly KubeObject[] => this.#hosts.items();
     const result = await leaving(view, { key, client, connect, jobs: this.#jobs, events, others, signal });
     if (result.gone) return {};
     await this.#tell(key, view, result.message);

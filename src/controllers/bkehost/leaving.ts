@@ -17,8 +17,8 @@ export interface Leaving {
   readonly connect: Connect;
   readonly jobs: HostJobs;
   readonly events: EventRecorder;
-  /** All hosts: one of them may log in with the same Secret. */
-  readonly others: readonly KubeObject[];
+  /** All hosts as they are when it is asked: one of them may log in with the same Secret. */
+  readonly others: () => readonly KubeObject[];
   readonly signal: AbortSignal;
 }
 
@@ -33,7 +33,7 @@ export async function leaving(view: HostView, given: Leaving): Promise<LeavingRe
   const { jobs, key, client } = given;
   // Never enrolled, or done.
   if (view.object.metadata.finalizers?.includes(hostFinalizer) !== true) {
-    await leaveWithSecret(client, view.object, given.others);
+    await leaveWithSecret(client, view.object, given.others());
     return { gone: true };
   }
   const { consumerRef } = view.spec;
@@ -104,5 +104,5 @@ async function letGo({ object, ...host }: HostView, { client, others }: Leaving)
   // Applied without the finalizer that was applied before: it goes.
   const after = await client.apply(identityOf(object), { fieldManager, force: true });
   await dropFinalizer(client, after, { finalizer: hostFinalizer, fieldManager });
-  await leaveWithSecret(client, object, others);
+  await leaveWithSecret(client, object, others());
 }

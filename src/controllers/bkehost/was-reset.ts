@@ -7,7 +7,8 @@ import type { Heartbeat } from './heartbeats.ts';
 import { askedBy, type HostView } from './host.ts';
 import type { HostMemory } from './memory.ts';
 
-const hostReset = 'HostReset';
+/** Reason of AgentReady. */
+export const hostReset = 'HostReset';
 
 const unitName = agentUnit.replace(/\.service$/, '');
 

@@ -7,6 +7,7 @@ import type { ErrorReport } from '../../lib/errors.ts';
 import { plural } from '../../lib/text.ts';
 import { askedBy } from '../bkehost/host.ts';
 import { isLastingCode } from '../bkehost/reasons.ts';
+import { hostReset } from '../bkehost/was-reset.ts';
 import { errorInMessage } from './causes.ts';
 import type { Trouble } from './chain.ts';
 
@@ -60,7 +61,7 @@ function unavailable(host: KubeObject): ErrorReport | undefined {
   const available = conditionOf(host, 'Available');
   if (available === undefined) return undefined;
   const { reason, message } = available;
-  const hint = `Mend it and run the same command again; 'kubectl describe bkehost ${host.metadata.name}' tells all of the host.`;
+  const hint = `Mend it and run the same command again; 'kubectl -n ${host.metadata.namespace ?? ''} describe bkehost ${host.metadata.name}' tells all of the host.`;
   const checks = ['Preflight', 'Clean'].map((type) => conditionOf(host, type));
   const failed = checks.filter((condition) => condition?.status === 'False' && checkReasons.has(condition.reason));
   if (failed.length > 0) return preflightError(failed.map((condition) => condition?.message ?? '').join('\n'), hint);
@@ -117,8 +118,6 @@ function resetError(host: KubeObject, since: string): ErrorReport {
         : `The node that it was does not come back. Delete its Machine ('${kubectl} get machines -o wide' shows which has node or host ${name}, '${kubectl} delete machine NAME' deletes it): another one is made. Then run the same command again.`,
   };
 }
-
-const hostReset = 'HostReset';
 
 /** ` since 2026-11-30T10:00:00Z`, or nothing. */
 export function sinceWords(object: KubeObject | undefined, type: string): string {
