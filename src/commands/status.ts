@@ -47,7 +47,13 @@ export const status: Command = {
       const columns = columnsAt(context.now());
       if (found === undefined) {
         const empty = running?.command === 'bke init' ? 'Nothing stands here yet.' : await withoutServices(host);
-        return { kind: 'list', items: [], about: { running: running ?? null }, columns, empty };
+        return {
+          kind: 'list',
+          items: [],
+          about: { bundle: null, running: running ?? null, clusters: [] },
+          columns,
+          empty,
+        };
       }
       const items = [...found.services, ...(await clusterStatus(host, found.settings, { now: context.now() }))].map(
         (item) => besideInit(running, item),

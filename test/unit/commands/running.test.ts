@@ -99,6 +99,12 @@ it('bke status names it, also where nothing stands yet', async () => {
   );
 });
 
+it('bke status has the same fields for programs where nothing stands', async () => {
+  await ledger.close();
+  const run = await runCli(['status', '-o', 'json'], { openLocalHost: async () => host });
+  expect(JSON.parse(run.stdout)).toEqual({ kind: 'List', bundle: null, running: null, clusters: [], items: [] });
+});
+
 it.runIf(process.getuid?.() === 0)('a plan says that it is of a host at work', async () => {
   const run = await runCli(['init', '--dry-run'], { openLocalHost: async () => host, operationsDirectory: journals });
   expect(run.stderr.split('\n')[0]).toMatch(/^Note: bke init is running here: pid \d+, for \S+ \(since \S+Z\)\.$/);
