@@ -1,6 +1,6 @@
 // What turns a claimed host into a node: prepared at once, and made a node as soon as there is bootstrap data for it.
 import type { KubeClient, KubeObject } from '../../kube/client.ts';
-import { textAt } from '../../kube/fields.ts';
+import { listAt, textAt } from '../../kube/fields.ts';
 import { BkeError, toErrorReport } from '../../lib/errors.ts';
 import type { HostView } from '../bkehost/host.ts';
 import { isControlPlane } from '../cluster-objects.ts';
@@ -9,7 +9,7 @@ import { bootstrapOrder } from '../host-command/bootstrap.ts';
 import { contentOf, type Order, readCommandID } from '../host-command/command-id.ts';
 import { commandKeyOf, fulfil, type Giving } from '../host-command/give.ts';
 import { afterAhead, type PrepareInput, prepareOrder } from '../host-command/prepare.ts';
-import { progressOf } from '../host-command/progress.ts';
+import { type Progress, progressOf } from '../host-command/progress.ts';
 import type { SiteView } from '../site-view.ts';
 import { type Parts, progressVerdict } from './conditions.ts';
 import { fillInbox, readBootstrapData } from './inbox.ts';
@@ -108,7 +108,7 @@ export function orderOrVerdict(site: SiteView, input: Input): Order | Verdict {
 const inboxPollMs = 10_000;
 
 async function bootstrap(given: Provisioning, prepared: string): Promise<Provisioned> {
-  const { client, host, machine, claimID, providerID, bkeCluster } = given;
+  const { client, host, machine } = given;
   const Prepared = yes('Prepared', host.name);
   const not = (Bootstrapped: Verdict, waitMs?: number): Provisioned => ({
     parts: { Prepared, Bootstrapped },
@@ -123,14 +123,34 @@ async function bootstrap(given: Provisioning, prepared: string): Promise<Provisi
   if (data.state === 'unsupported') {
     return not(no('FormatUnsupported', `its bootstrap data is ${data.format}: bke runs cloud-config only`));
   }
-  const controlPlane = isControlPlane(machine);
-  const order = bootstrapOrder({ host, claimID, providerID, digest: data.digest, bkeCluster, controlPlane });
-  // What the agent has confirmed needs its keys no more.
-  const isDone = progressOf(await client.get(commandKeyOf(host)), order).state === 'done';
-  if (!isDone) await fillInbox(client, host, data.base64);
+  const { digest, progress: earlier } = await begunWith(given, data.digest);
+  const order = orderWith(given, digest);
+  // What the agent has confirmed needs its keys no more; and one that is at work with other data must not find this.
+  if (earlier !== 'done' && digest === data.digest) await fillInbox(client, host, data.base64);
   const { progress, waitMs } = await fulfil(given.giving, order);
   const verdict = progressVerdict(progress, host.name, words.bootstrap);
   // Secrets are not watched: one that vanishes is put back while the agent still waits for it.
   if (progress.state !== 'done') return not(verdict, waitMs ?? inboxPollMs);
   return { parts: { Prepared, Bootstrapped: verdict }, prepared, bootstrapped: true };
+}
+
+function orderWith({ host, machine, claimID, providerID, bkeCluster }: Provisioning, digest: string): Order {
+  return bootstrapOrder({ host, claimID, providerID, digest, bkeCluster, controlPlane: isControlPlane(machine) });
+}
+
+/**
+ * The data that counts: what a host has begun with is what it becomes a node with. On a busy machine Cluster API was seen to make it anew, with
+ * another token, seconds after it had said that it is there: the host was a node by then, and refused to become one with other data.
+ */
+async function begunWith(
+  given: Provisioning,
+  latest: string,
+): Promise<{ readonly digest: string; readonly progress: Progress['state'] }> {
+  const command = await given.client.get(commandKeyOf(given.host));
+  const [step] = listAt(command, 'spec', 'steps');
+  for (const digest of [textAt(step, 'parameters', 'digest') ?? latest, latest]) {
+    const progress = progressOf(command, orderWith(given, digest)).state;
+    if (progress === 'running' || progress === 'done') return { digest, progress };
+  }
+  return { digest: latest, progress: 'absent' };
 }

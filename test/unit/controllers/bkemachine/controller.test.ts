@@ -211,6 +211,34 @@ describe('a machine that comes', () => {
     expect(fieldAt(await cluster.get(inboxKey), 'data')).toEqual(data);
   });
 
+  it.each(['Running', 'Done'] as const)(
+    'stays with the data it has begun with where Cluster API makes it anew, also when the step is %s',
+    async (state) => {
+      await provision();
+      const before = textAt(await command(), 'spec', 'commandID');
+      await endCommand(cluster, 'w1', state);
+      const value = Buffer.from('#cloud-config\n# another token\n').toString('base64');
+      cluster.put({ apiVersion: 'v1', kind: 'Secret', metadata: { namespace, name: 'm1-data' }, data: { value } });
+      await reconcile();
+      expect(textAt(await cluster.get(inboxKey), 'data', 'value')).not.toBe(value);
+      await endCommand(cluster, 'w1', 'Done');
+      await reconcile();
+      expect(textAt(await command(), 'spec', 'commandID')).toBe(before);
+      expect(await ready()).toBe('True Ready');
+    },
+  );
+
+  it('takes the new data where the step failed with the former', async () => {
+    await provision();
+    const before = textAt(await command(), 'spec', 'commandID');
+    await endCommand(cluster, 'w1', 'Failed');
+    const value = Buffer.from('#cloud-config\n# another token\n').toString('base64');
+    cluster.put({ apiVersion: 'v1', kind: 'Secret', metadata: { namespace, name: 'm1-data' }, data: { value } });
+    await reconcile();
+    expect(textAt(await cluster.get(inboxKey), 'data', 'value')).toBe(value);
+    expect(textAt(await command(), 'spec', 'commandID')).not.toBe(before);
+  });
+
   it('makes no inbox for a host that has become a node', async () => {
     await provision();
     await endCommand(cluster, 'w1', 'Done');
