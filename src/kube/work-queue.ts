@@ -3,7 +3,8 @@ import { backOffMs } from '../lib/back-off.ts';
 
 /**
  * Waits for work elsewhere without taking a place: what may never answer keeps no other key from being worked on. The key itself is still worked
- * on, once. @throws the reason of the stop where that comes first; what was begun then ends unseen
+ * on, once; what comes after the wait goes on at once, also where all places are taken. One wait at a time for a key.
+ * @param work ends unseen where the stop comes first: before it writes it looks at the signal. @throws the reason of that stop
  */
 export type Aside = <Result>(work: () => Promise<Result>) => Promise<Result>;
 

@@ -222,7 +222,7 @@ export const clusterErrors = {
     exit: ExitCode.conflict,
     title: 'A host is not free for the cluster',
     explanation:
-      'A host of the file is known to the management cluster already and belongs to another cluster, carries the local services, or is the same machine under another name. One machine is one host, and part of one cluster only. `bke host list` shows whose each host is.',
+      'A host of the file is known to the management cluster already and belongs to another cluster, carries the local services, is being deleted, or is the same machine under another name. One machine is one host, and part of one cluster only. `bke host list` shows whose each host is.',
   },
   BKE_SSH_AGENT_ONLY: {
     exit: ExitCode.invalidInput,
