@@ -12,6 +12,14 @@ export interface Site extends AgentSite {
 
 export const siteKey = { apiVersion: 'v1', kind: 'ConfigMap', namespace: 'bke-system', name: 'bke-site' } as const;
 
+/** Of bke's controllers one is at work: the holder of this lease. */
+export const controllerLeaseKey = {
+  apiVersion: 'coordination.k8s.io/v1',
+  kind: 'Lease',
+  namespace: 'bke-system',
+  name: 'bke-controller-manager',
+} as const;
+
 const port = z.string().regex(/^\d{1,5}$/, 'no port');
 const data = z.object({
   domain: z.string().min(1),

@@ -1,4 +1,5 @@
 // The controllers of bke as a process: which there are, under which lease, and what it answers about itself.
+import { controllerLeaseKey } from '../cluster/site.ts';
 import type { KubeClient } from '../kube/client.ts';
 import type { KubeConnection } from '../kube/connection.ts';
 import { createKubeClient } from '../kube/create-client.ts';
@@ -38,8 +39,6 @@ export interface ProcessOptions {
   readonly leaseTiming?: LeaseTiming;
 }
 
-const leaseName = 'bke-controller-manager';
-
 /**
  * Until the signal, then in less than eight seconds.
  * @throws a system error where a port can't be had; as Manager.run does
@@ -76,8 +75,8 @@ async function runAll(
     fence,
     leaseClient,
     lease: {
-      namespace: systemNamespace,
-      name: leaseName,
+      namespace: controllerLeaseKey.namespace,
+      name: controllerLeaseKey.name,
       identity,
       generationFloor: () => highestGeneration(client),
       ...(leaseTiming === undefined ? {} : { timing: leaseTiming }),

@@ -9,6 +9,7 @@ import { textAt } from '../../kube/fields.ts';
 import { BkeError } from '../../lib/errors.ts';
 import { formatDuration } from '../../lib/duration.ts';
 import type { CommandContext } from '../context.ts';
+import { AtWork } from './at-work.ts';
 import { Held } from './held.ts';
 import { throwUnlessDone } from './outcome.ts';
 import { ringEvents } from './ring-events.ts';
@@ -37,7 +38,7 @@ const tickMs = 500;
 export type FollowClient = Pick<KubeClient, 'get' | 'list' | 'watch'>;
 
 /**
- * @throws what the operation failed with; BKE_DETACHED where the person stops watching; BKE_TIMEOUT where no controller takes it up; BKE_KUBE_UNREACHABLE where
+ * @throws what the operation failed with; BKE_DETACHED where the person stops watching; BKE_TIMEOUT where no controller takes it up or is at work; BKE_KUBE_UNREACHABLE where
  * the management cluster does not answer for minutes; BKE_CLUSTER_PAUSED where nothing goes on for minutes because of that; BKE_OPERATION_UNKNOWN where it is gone
  */
 export async function follow(
@@ -63,7 +64,8 @@ export async function follow(
   try {
     const contact = new Contact(context, followed, { patience, state: () => informer.state() });
     const held = new Held(context, client, { mostMs: patience.mostMs });
-    const finished = await untilFinished(context, watched, { followed, contact, held });
+    const atWork = new AtWork(context, client);
+    const finished = await untilFinished(context, watched, { followed, contact, held, atWork });
     throwUnlessDone(finished);
   } finally {
     ended.abort();
@@ -161,12 +163,13 @@ interface Waiting {
   readonly followed: Followed;
   readonly contact: Contact;
   readonly held: Held;
+  readonly atWork: AtWork;
 }
 
 async function untilFinished(
   context: CommandContext,
   watched: Watched,
-  { followed, contact, held }: Waiting,
+  { followed, contact, held, atWork }: Waiting,
 ): Promise<Finished> {
   const untaken = new Untaken(context, followed);
   for (;;) {
@@ -174,8 +177,9 @@ async function untilFinished(
     if (watched.gone) throw goneError(followed, watched.object);
     if (context.signal.aborted) throw detached(followed);
     contact.look();
+    atWork.look(followed.name);
     if (held.look(watched.object) !== undefined) untaken.beginAnew();
-    else if (!watched.taken) untaken.look(contact.trouble);
+    else if (!watched.taken) untaken.look(contact.trouble ?? atWork.trouble);
     await sleep(tickMs, undefined, { signal: context.signal }).catch(() => undefined);
   }
 }

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import type { CommandContext } from '../../../src/commands/context.ts';
 import { follow, type FollowClient } from '../../../src/commands/operation/follow.ts';
+import { AtWork } from '../../../src/commands/operation/at-work.ts';
 import { Held } from '../../../src/commands/operation/held.ts';
 import type { KubeObject } from '../../../src/kube/client.ts';
 import { BkeError } from '../../../src/lib/errors.ts';
@@ -174,3 +175,47 @@ it('takes no pause for lifted because nobody answers, asks for one thing at a ti
   expect(notes.at(-1)).toBe('The cluster is not paused any more.');
   expect(asked).toBe(3);
 });
+
+it('says when no controller is at work, why, and when one is again', async () => {
+  const { notes, context } = watcher();
+  let renewTime = '2026-11-30T10:00:00.000000Z';
+  const lease = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name: 'bke-controller-manager' } };
+  const state = { waiting: { reason: 'CrashLoopBackOff' } };
+  const lastState = { terminated: { exitCode: 137, reason: 'Error' } };
+  const pod: KubeObject = {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'bke-controller-manager-abc', namespace: 'bke-system' },
+    status: { phase: 'Running', containerStatuses: [{ name: 'manager', ready: false, state, lastState }] },
+  };
+  const other: KubeObject = { ...pod, metadata: { name: 'somebody-else', namespace: 'bke-system' } };
+  const client: Pick<FollowClient, 'get' | 'list'> = {
+    get: async () => ({ ...lease, spec: { renewTime } }),
+    list: async () => ({ items: [pod, other], resourceVersion: '1' }),
+  };
+  const atWork = new AtWork(context, client, { toldMs: 200, mostMs: 1000, everyMs: 0 });
+  const lookUntil = async (done: () => boolean): Promise<void> => {
+    while (!done()) {
+      atWork.look(id);
+      await sleep(10);
+    }
+  };
+  atWork.look(id);
+  expect(notes).toEqual([]);
+  await lookUntil(() => notes.length === 2);
+  const why = 'pod bke-controller-manager-abc: container manager: CrashLoopBackOff, last exit code 137';
+  expect(atWork.trouble).toBe(why);
+  expect(notes).toEqual([
+    expect.stringMatching(/^warning: no controller of bke has been at work for \S+ \(pod bke-controller-manager-abc: /),
+    '  see: kubectl -n bke-system get pods',
+  ]);
+  expect(notes[0]).toContain(`(${why}); nothing goes on until one is, and what is shown is from before`);
+  renewTime = '2026-11-30T10:01:00.000000Z';
+  await lookUntil(() => notes.length === 3);
+  expect(notes[2]).toBe('A controller of bke is at work again.');
+  await expect(lookUntil(() => false)).rejects.toMatchObject({
+    code: 'BKE_TIMEOUT',
+    message: expect.stringContaining(why),
+    hint: expect.stringContaining(`'bke operation attach ${id}'`),
+  });
+}, 20_000);

@@ -1,0 +1,103 @@
+// Who watches an operation is told when no controller of bke is at work: what the operation told last stands still then, whatever it says.
+import { controllerLeaseKey } from '../../cluster/site.ts';
+import type { KubeClient } from '../../kube/client.ts';
+import { textAt } from '../../kube/fields.ts';
+import { podTrouble } from '../../kube/pod-trouble.ts';
+import { formatDuration } from '../../lib/duration.ts';
+import { BkeError } from '../../lib/errors.ts';
+import type { CommandContext } from '../context.ts';
+
+export interface AtWorkOptions {
+  /** How long the lease stands still before it is told; one controller follows another within 20 s. */
+  readonly toldMs?: number;
+  /** Nobody is to wait in vain; a kubelet lets what ends again and again wait for five minutes before it is started anew. */
+  readonly mostMs?: number;
+  /** How often the lease is asked for. */
+  readonly everyMs?: number;
+}
+
+type AtWorkClient = Pick<KubeClient, 'get' | 'list'>;
+
+/** Whether a controller renews the lease, by this machine's clock alone. */
+export class AtWork {
+  readonly #context: CommandContext;
+  readonly #client: AtWorkClient;
+  readonly #options: Required<AtWorkOptions>;
+  #renewed: string | undefined;
+  #renewedAt = performance.now();
+  #lookedAt: number | undefined;
+  #isAsking = false;
+  #trouble: string | undefined;
+  #told = false;
+
+  constructor(context: CommandContext, client: AtWorkClient, options: AtWorkOptions = {}) {
+    this.#context = context;
+    this.#client = client;
+    this.#options = { toldMs: 30_000, mostMs: 15 * 60_000, everyMs: 5000, ...options };
+  }
+
+  /** What its pods say, while none is at work. */
+  get trouble(): string | undefined {
+    return this.#trouble;
+  }
+
+  /** Tells once that none is, and that one is again. @throws BkeError BKE_TIMEOUT where it lasts */
+  look(operation: string): void {
+    const now = performance.now();
+    const isDue = this.#lookedAt === undefined || now - this.#lookedAt >= this.#options.everyMs;
+    if (isDue && !this.#isAsking) {
+      this.#lookedAt = now;
+      // Beside whoever watches: a cluster that does not answer is to hold nobody up.
+      void this.#ask();
+    }
+    if (!this.#told || now - this.#renewedAt < this.#options.mostMs) return;
+    throw new BkeError('BKE_TIMEOUT', this.#words(), {
+      hint: `'${seePods}' shows its pods. When one is at work again, 'bke operation attach ${operation}' shows how the operation gets on.`,
+    });
+  }
+
+  async #ask(): Promise<void> {
+    this.#isAsking = true;
+    try {
+      const lease = await this.#client.get(controllerLeaseKey);
+      const renewed = textAt(lease, 'spec', 'renewTime');
+      if (renewed !== undefined && renewed !== this.#renewed) return this.#isAtWork(renewed);
+      if (performance.now() - this.#renewedAt < this.#options.toldMs) return;
+      this.#trouble = await this.#podTrouble();
+      if (!this.#told) this.#tell();
+    } catch {
+      // Nothing is known then; that nobody answers is told by whoever watches the operation.
+    } finally {
+      this.#isAsking = false;
+    }
+  }
+
+  #isAtWork(renewed: string): void {
+    if (this.#told) this.#context.note('A controller of bke is at work again.');
+    this.#renewed = renewed;
+    this.#renewedAt = performance.now();
+    this.#told = false;
+    this.#trouble = undefined;
+  }
+
+  async #podTrouble(): Promise<string> {
+    const { namespace, name } = controllerLeaseKey;
+    const { items } = await this.#client.list({ apiVersion: 'v1', kind: 'Pod' }, { namespace });
+    const pods = items.filter((pod) => pod.metadata.name.startsWith(`${name}-`));
+    if (pods.length === 0) return `no pod of ${name} is there`;
+    return pods.map((pod) => `pod ${pod.metadata.name}: ${podTrouble(pod) ?? 'it is ready'}`).join('; ');
+  }
+
+  #tell(): void {
+    this.#told = true;
+    this.#context.note(`warning: ${this.#words()}; nothing goes on until one is, and what is shown is from before`);
+    this.#context.note(`  see: ${seePods}`);
+  }
+
+  #words(): string {
+    const silent = formatDuration(performance.now() - this.#renewedAt);
+    return `no controller of bke has been at work for ${silent} (${this.#trouble ?? 'why is not known'})`;
+  }
+}
+
+const seePods = `kubectl -n ${controllerLeaseKey.namespace} get pods`;
