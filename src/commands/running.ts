@@ -3,6 +3,7 @@ import { errnoOf } from '../host/errno.ts';
 import type { Host } from '../host/host.ts';
 import { ownerOfHost } from '../host/ledger/ledger.ts';
 import { formatDuration } from '../lib/duration.ts';
+import { timeText } from '../lib/time-text.ts';
 import { type CurrentStep, currentStep } from '../operations/current-step.ts';
 import { agentCommand } from '../tasks/agent/paths.ts';
 import type { ServiceStatus } from '../tasks/services/status.ts';
@@ -40,7 +41,7 @@ export function runningLine({ command, pid, since, phase, step }: Running, now: 
   const time = formatDuration(Math.max(0, now.getTime() - Date.parse(since)));
   const at = [phase, step].filter((part) => part !== undefined).join(': ');
   const where = at === '' ? '' : `, now at '${at}'`;
-  return `${command} is running here: pid ${pid}, for ${time} (since ${since.replace(/\.\d+Z$/, 'Z')})${where}.`;
+  return `${command} is running here: pid ${pid}, for ${time} (since ${timeText(since)})${where}.`;
 }
 
 /** Before a plan of what would be done: it is of a host that another bke is changing. */

@@ -2,6 +2,7 @@
 import type { KubeObject } from '../kube/client.ts';
 import { type Condition, conditionOf } from '../kube/conditions.ts';
 import { fieldAt, listAt, textAt } from '../kube/fields.ts';
+import { timeText } from '../lib/time-text.ts';
 
 export interface Verdict {
   readonly status: 'True' | 'False' | 'Unknown';
@@ -67,9 +68,4 @@ export function turned<Type extends string>(
     if (before?.status === verdict.status && before.reason === verdict.reason) return [];
     return [{ type, verdict }];
   });
-}
-
-/** As objects have times: UTC, whole seconds. */
-export function timeText(date: Date): string {
-  return `${date.toISOString().slice(0, 19)}Z`;
 }

@@ -1,6 +1,7 @@
 // Events of Kubernetes about objects: what `kubectl describe` shows people.
 import type { KubeClient, KubeObject } from '../kube/client.ts';
 import { digestOf, hexOf } from '../lib/digest.ts';
+import { timeText } from '../lib/time-text.ts';
 import { errorFields, type Log } from './log.ts';
 
 /** What happened to an object. */
@@ -60,10 +61,7 @@ function keyText({ object, reason, message }: ObjectEvent): string {
 function eventObject(event: ObjectEvent, suffix: string, options: EventRecorderOptions): KubeObject {
   const { apiVersion, kind, metadata } = event.object;
   const { namespace, name, uid } = metadata;
-  const time = options
-    .now()
-    .toISOString()
-    .replace(/\.\d+Z$/, 'Z');
+  const time = timeText(options.now());
   return {
     apiVersion: 'v1',
     kind: 'Event',

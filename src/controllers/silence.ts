@@ -2,7 +2,7 @@
 import type { KubeClient } from '../kube/client.ts';
 import { backOffMs } from '../lib/back-off.ts';
 import { BkeError } from '../lib/errors.ts';
-import { timeText } from './conditions.ts';
+import { timeText } from '../lib/time-text.ts';
 
 export interface SilenceOptions {
   /** For people: whose API server it is. */

@@ -11,7 +11,7 @@ export interface Condition {
 
 /** undefined where the object's controller has said nothing about `type` yet. */
 export function conditionOf(object: unknown, type: string): Condition | undefined {
-  const found = listAt(object, 'status', 'conditions').find((condition) => fieldAt(condition, 'type') === type);
+  const found = findCondition(object, type);
   if (found === undefined) return undefined;
   return {
     type,
@@ -19,6 +19,15 @@ export function conditionOf(object: unknown, type: string): Condition | undefine
     reason: textAt(found, 'reason') ?? '',
     message: textAt(found, 'message') ?? '',
   };
+}
+
+/** Since when its status is what it is: RFC 3339. */
+export function conditionSince(object: unknown, type: string): string | undefined {
+  return textAt(findCondition(object, type), 'lastTransitionTime');
+}
+
+function findCondition(object: unknown, type: string): unknown {
+  return listAt(object, 'status', 'conditions').find((condition) => fieldAt(condition, 'type') === type);
 }
 
 /** 'Reason: message', or what there is of the two. */

@@ -2,6 +2,7 @@
 import type { OperationEvent, StepPlace } from '../../api/events.ts';
 import { formatDuration } from '../../lib/duration.ts';
 import { plural } from '../../lib/text.ts';
+import { timeText } from '../../lib/time-text.ts';
 import type { OutputStream } from '../io.ts';
 import { createTheme } from '../theme.ts';
 import { matchEvent } from './match.ts';
@@ -39,7 +40,7 @@ export function plainRenderer(options: PlainOptions): Renderer {
   const paced = createPacer(options.verbosity);
   const write = (line: string, time: Date): void => {
     last = now().getTime();
-    stream.write(`${time.toISOString().replace(/\.\d+Z$/, 'Z')} ${line}\n`);
+    stream.write(`${timeText(time)} ${line}\n`);
   };
   const beat = (): void => {
     if (now().getTime() - last >= heartbeatMs - 500) write(heartbeatLine(view, now().getTime()), now());

@@ -4,7 +4,8 @@ import { commandSteps, conditionsOf, wellWhenFalse, workOf } from '../../control
 import type { NodeView, World } from '../../controllers/bkeoperation/world.ts';
 import { readCommandID } from '../../controllers/host-command/command-id.ts';
 import type { KubeObject } from '../../kube/client.ts';
-import { fieldAt, listAt, textAt } from '../../kube/fields.ts';
+import { conditionSince } from '../../kube/conditions.ts';
+import { listAt, textAt } from '../../kube/fields.ts';
 import { named } from '../../lib/text.ts';
 
 export interface TreeNode {
@@ -95,15 +96,10 @@ function conditionNodes(object: KubeObject): TreeNode[] {
     name: type,
     status,
     reason,
-    since: transitionOf(object, type),
+    since: conditionSince(object, type) ?? '',
     message,
     children: [],
   }));
-}
-
-function transitionOf(object: KubeObject, type: string): string {
-  const found = listAt(object, 'status', 'conditions').find((condition) => fieldAt(condition, 'type') === type);
-  return textAt(found, 'lastTransitionTime') ?? '';
 }
 
 /** What people are told of the cluster as a whole. */

@@ -3,6 +3,7 @@ import type { World } from '../../controllers/bkeoperation/world.ts';
 import type { KubeObject } from '../../kube/client.ts';
 import { textAt } from '../../kube/fields.ts';
 import { named, visible } from '../../lib/text.ts';
+import { timeText } from '../../lib/time-text.ts';
 import { wordsOf } from '../operation/journals.ts';
 import { ringEvents } from '../operation/ring-events.ts';
 
@@ -58,5 +59,5 @@ function partsOf({ cluster, bkeCluster, controlPlane, deployments, nodes }: Worl
 }
 
 export function logText({ time, text }: LogLine): string {
-  return `${time.replace(/\.\d+Z$/, 'Z')} ${text}\n`;
+  return `${timeText(time)} ${text}\n`;
 }

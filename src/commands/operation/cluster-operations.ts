@@ -4,6 +4,7 @@ import type { KubeClient, KubeObject } from '../../kube/client.ts';
 import { listAt, textAt } from '../../kube/fields.ts';
 import { formatDuration } from '../../lib/duration.ts';
 import { toError } from '../../lib/thrown.ts';
+import { timeText } from '../../lib/time-text.ts';
 import type { CommandContext } from '../context.ts';
 import { findKubeconfig, withManagement } from '../management.ts';
 import type { OperationSummary } from './journals.ts';
@@ -58,7 +59,7 @@ function summaryOfObject(object: KubeObject, now: Date): OperationSummary {
     target: `cluster ${textAt(object, 'spec', 'target', 'name') ?? ''}`,
     outcome: outcomes[phase] ?? phase.toLowerCase(),
     started,
-    when: started.replace(/\.\d+Z$/, 'Z'),
+    when: timeText(started),
     took: Number.isNaN(took) ? '' : formatDuration(took),
     events: listAt(object, 'status', 'events').length,
   };

@@ -3,6 +3,7 @@ import type { OperationEvent } from '../../api/events.ts';
 import { formatDuration } from '../../lib/duration.ts';
 import { BkeError } from '../../lib/errors.ts';
 import { nearest } from '../../lib/suggest.ts';
+import { timeText } from '../../lib/time-text.ts';
 import { listJournals, readJournal } from '../../operations/journal.ts';
 
 export interface OperationSummary {
@@ -58,7 +59,7 @@ async function summaryOf(directory: string, id: string): Promise<OperationSummar
     events += 1;
   }
   const started = first?.time ?? '';
-  const when = started.replace(/\.\d+Z$/, 'Z');
+  const when = timeText(started);
   return { name: id, ...beginning(first), ...ending(last), started, when, events };
 }
 

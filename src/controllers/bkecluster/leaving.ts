@@ -1,12 +1,12 @@
 // A BKECluster that is deleted: its machines go first, then hosts that were prepared for it and never used are cleaned.
 import type { KubeClient, KubeObject } from '../../kube/client.ts';
 import { fieldAt } from '../../kube/fields.ts';
+import { timeText } from '../../lib/time-text.ts';
 import { hostKey, hostKind, type HostName, keyText, objectName } from '../bkehost/host.ts';
 import { isDenied } from '../bkehost/access.ts';
 import { progressVerdict } from '../bkemachine/conditions.ts';
 import { silentAgent, standDown } from '../bkemachine/leaving.ts';
 import { hostAnnotations } from '../bkemachine/marks.ts';
-import { timeText } from '../conditions.ts';
 import { resetOrder } from '../host-command/bootstrap.ts';
 import { fulfil, type Giving, stopCommand } from '../host-command/give.ts';
 import { isOver } from '../host-command/progress.ts';

@@ -1,6 +1,6 @@
 // The stages of an installation: each begins when the one before has ended, and the times of both stand in the status. Pure.
 import { formatDuration } from '../../lib/duration.ts';
-import { timeText } from '../conditions.ts';
+import { timeText } from '../../lib/time-text.ts';
 
 /** In their order. Hosts are prepared ahead of the stage that needs them. */
 export const stageNames = ['infrastructure', 'control-plane', 'workers', 'network'] as const;

@@ -1,5 +1,5 @@
 // The state of a cluster: one word for people, why, since when, and what holds it. Pure. The first that applies wins.
-import { timeText } from '../conditions.ts';
+import { timeText } from '../../lib/time-text.ts';
 
 export const stateNames = [
   'Deleting',

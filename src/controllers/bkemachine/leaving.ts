@@ -2,9 +2,10 @@
 import type { KubeClient, KubeObject } from '../../kube/client.ts';
 import { conditionOf } from '../../kube/conditions.ts';
 import { fieldAt, textAt } from '../../kube/fields.ts';
+import { timeText } from '../../lib/time-text.ts';
 import { isDenied, isForbidden } from '../bkehost/access.ts';
 import { type HostName, type HostView, viewOf } from '../bkehost/host.ts';
-import { no, timeText, type Verdict, yes } from '../conditions.ts';
+import { no, type Verdict, yes } from '../conditions.ts';
 import { resetOrder } from '../host-command/bootstrap.ts';
 import { readCommandID } from '../host-command/command-id.ts';
 import { fulfil, type Giving, stopCommand } from '../host-command/give.ts';

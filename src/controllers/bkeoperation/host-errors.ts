@@ -1,7 +1,7 @@
 // What is wrong with a host, and for how long that is borne before its step has failed: not at all where nothing but a person changes it.
 import type { KubeObject } from '../../kube/client.ts';
-import { conditionOf, conditionWords } from '../../kube/conditions.ts';
-import { fieldAt, listAt, textAt } from '../../kube/fields.ts';
+import { conditionOf, conditionSince, conditionWords } from '../../kube/conditions.ts';
+import { textAt } from '../../kube/fields.ts';
 import type { ErrorCode } from '../../lib/error-table.ts';
 import type { ErrorReport } from '../../lib/errors.ts';
 import { plural } from '../../lib/text.ts';
@@ -121,7 +121,7 @@ function resetError(host: KubeObject, since: string): ErrorReport {
 
 /** ` since 2026-11-30T10:00:00Z`, or nothing. */
 export function sinceWords(object: KubeObject | undefined, type: string): string {
-  const since = sinceOf(object, type);
+  const since = conditionSince(object, type);
   return since === undefined ? '' : ` since ${since}`;
 }
 
@@ -152,10 +152,5 @@ export function isYounger({ metadata }: KubeObject, { since }: Asking): boolean 
 }
 
 function isSince(object: KubeObject, type: string, { since }: Asking): boolean {
-  return Date.parse(sinceOf(object, type) ?? '') >= Date.parse(since);
-}
-
-function sinceOf(object: KubeObject | undefined, type: string): string | undefined {
-  const found = listAt(object, 'status', 'conditions').find((condition) => fieldAt(condition, 'type') === type);
-  return textAt(found, 'lastTransitionTime');
+  return Date.parse(conditionSince(object, type) ?? '') >= Date.parse(since);
 }

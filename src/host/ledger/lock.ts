@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { basename, join } from 'node:path';
 import { BkeError } from '../../lib/errors.ts';
+import { timeText } from '../../lib/time-text.ts';
 import { errnoOf } from '../errno.ts';
 import type { Host } from '../host.ts';
 import { markPrograms } from '../local/program-mark.ts';
@@ -125,7 +126,7 @@ async function removeLeftovers(host: Host, directory: string): Promise<void> {
 function locked(host: Host, owner: LockOwner): BkeError {
   return new BkeError(
     'BKE_LOCKED',
-    `another bke works on this host: ${owner.command} (pid ${owner.pid}, since ${owner.since.replace(/\.\d+Z$/, 'Z')})`,
+    `another bke works on this host: ${owner.command} (pid ${owner.pid}, since ${timeText(owner.since)})`,
     {
       host: host.name,
       hint: "Wait until it has ended ('bke status' tells where it is), then run the same command again.",
