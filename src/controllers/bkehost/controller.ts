@@ -31,7 +31,7 @@ import { type Assessment, assess, ignoredOf, needsOf } from './needs.ts';
 import { dropSecret, holdForSecret } from './secret.ts';
 import { writeStatus } from './status.ts';
 import { verdictsOf } from './verdicts.ts';
-import { resetVerdict } from './was-reset.ts';
+import { noteAsked, resetVerdict } from './was-reset.ts';
 
 export type HostClient = Pick<KubeClient, 'get' | 'apply' | 'patch' | 'create' | 'delete' | 'request'>;
 
@@ -152,6 +152,7 @@ class HostReconciler {
     const stored = storedFacts(view);
     if (memory.facts === undefined && stored !== undefined) memory.facts = stored;
     const heartbeat = this.#heartbeats.of(key);
+    noteAsked(view.object, heartbeat, memory);
     const waitMs = await enrolJob(view, { key, memory, heartbeat, signal, ...this.#enrolling(view) });
     const after = await this.#tell(key, view);
     const isUp = heartbeat.state === 'fresh';

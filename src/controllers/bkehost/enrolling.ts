@@ -12,7 +12,7 @@ import type { HostJobs, JobScope } from './jobs.ts';
 import { inputsOf, type Login, loginOf, targetOf } from './login.ts';
 import type { HostMemory } from './memory.ts';
 import type { Assessment } from './needs.ts';
-import { isHeldAsReset } from './was-reset.ts';
+import { isAskedAnew, isHeldAsReset } from './was-reset.ts';
 
 export interface Enrolling {
   readonly client: Pick<KubeClient, 'get' | 'apply' | 'create' | 'request'>;
@@ -68,13 +68,18 @@ async function start(view: HostView, wanting: Wanting, login: Login): Promise<nu
 
 /** How long not to dial yet, in ms; 'nothing': there is no reason to. */
 function whyWait({ object, spec }: HostView, { heartbeat, memory, assess }: Wanting): number | 'nothing' {
-  const { state, leftMs = 0, silentMs = silenceMs } = heartbeat;
+  const { state, leftMs = 0 } = heartbeat;
   if (state === 'unproven') return leftMs;
   const passes = hasPassed(assess());
   const looked = passes && memory.wasReset !== true ? 0 : untilNextLook(memory, askedBy(object));
   // A host in use is not held to checks for a bare one.
   if (state === 'fresh') return passes || spec.consumerRef !== undefined ? 'nothing' : looked;
-  return Math.max(looked, sinceInstall(memory), state === 'lost' ? silenceMs - silentMs : 0);
+  return Math.max(looked, sinceInstall(memory), isAskedAnew(object, memory) ? 0 : untilBack(heartbeat));
+}
+
+/** Not for one who asks: an agent that was taken off the host does not come back by itself. */
+function untilBack({ state, silentMs = silenceMs }: Heartbeat): number {
+  return state === 'lost' ? silenceMs - silentMs : 0;
 }
 
 /** Whoever asks anew has it looked at again at once. */

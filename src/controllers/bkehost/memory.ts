@@ -18,6 +18,8 @@ export interface HostMemory {
   lookedAt?: number;
   /** For whom: another one who asks has the host looked at again. */
   lookedFor?: string | undefined;
+  /** Who had asked for it when its agent was heard last, or when this process saw it first: whoever asks after that asks anew. */
+  heardFor?: { readonly asked: string | undefined };
   /** Its agent was there once, and nothing of it is any more; undefined: this process has not looked. */
   wasReset?: boolean;
   /** … and when its agent was last installed. */

@@ -1,6 +1,7 @@
 // A host whose agent somebody took off it: it is not taken again before somebody asks for it, so that no reset is undone behind a person's back.
 import { agentObjects } from '../../api/agent-config.ts';
 import type { HostFacts } from '../../host/facts/schema.ts';
+import type { KubeObject } from '../../kube/client.ts';
 import { agentUnit } from '../../tasks/agent/paths.ts';
 import { no, verdictBefore, type Verdict } from '../conditions.ts';
 import type { Heartbeat } from './heartbeats.ts';
@@ -23,9 +24,18 @@ export function isHeldAsReset(
   { heartbeat, memory }: { readonly heartbeat: Heartbeat; readonly memory: HostMemory },
 ): boolean {
   if (heartbeat.state !== 'lost' || facts.own.units.includes(unitName)) return false;
-  const askedAnew = memory.lookedAt !== undefined && memory.lookedFor !== askedBy(object);
-  const isWanted = spec.consumerRef === undefined ? askedAnew : spec.cleanUpPending === true;
+  const isWanted = spec.consumerRef === undefined ? isAskedAnew(object, memory) : spec.cleanUpPending === true;
   return !isWanted;
+}
+
+/** Since its agent is silent. A wish of before, that came while the agent was well, is none for a host that was reset since. */
+export function isAskedAnew(object: KubeObject, { heardFor }: HostMemory): boolean {
+  return heardFor !== undefined && heardFor.asked !== askedBy(object);
+}
+
+/** Keeps in mind who has asked so far. */
+export function noteAsked(object: KubeObject, { state }: Heartbeat, memory: HostMemory): void {
+  if (state === 'fresh' || memory.heardFor === undefined) memory.heardFor = { asked: askedBy(object) };
 }
 
 /** What AgentReady says of such a host; undefined: it is none. Of one that a process before this one saw, until it is looked at again. */

@@ -89,8 +89,7 @@ export function silence(host: KubeObject, asking: Asking): Trouble | undefined {
   if (found !== undefined) return { error: found, graceMs: graceMs.heals };
   const since = sinceWords(host, 'AgentReady');
   if (ready.reason === hostReset) {
-    const isNew = isSince(host, 'AgentReady', asking);
-    return { error: resetError(host, since), graceMs: isNew ? 0 : graceMs.looksAgain };
+    return { error: resetError(host, since), graceMs: silentGrace(host, asking, 0) };
   }
   if (ready.reason !== 'HeartbeatLost') return undefined;
   const reachable = conditionOf(host, 'Reachable');
@@ -101,7 +100,12 @@ export function silence(host: KubeObject, asking: Asking): Trouble | undefined {
     hint: 'Switch the host on or mend its network: its agent goes on by itself from where it was. Then run the same command again.',
     ...(login.length === 0 ? {} : { details: login.flatMap((words) => words.split('\n')) }),
   };
-  return { error, graceMs: graceMs.silent };
+  return { error, graceMs: silentGrace(host, asking, graceMs.silent) };
+}
+
+/** One that was silent before somebody asked is logged in to first. */
+function silentGrace(host: KubeObject, asking: Asking, otherwise: number): number {
+  return isSince(host, 'AgentReady', asking) ? otherwise : graceMs.looksAgain;
 }
 
 /** Nobody takes it again before somebody asks, and one that a machine has not even then. */

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { annotations, viewOf, type HostView } from '../../../../src/controllers/bkehost/host.ts';
 import type { HostMemory } from '../../../../src/controllers/bkehost/memory.ts';
-import { isHeldAsReset, resetVerdict } from '../../../../src/controllers/bkehost/was-reset.ts';
+import { isHeldAsReset, noteAsked, resetVerdict } from '../../../../src/controllers/bkehost/was-reset.ts';
 
 const lost = { state: 'lost', lastSeen: '2026-11-30T10:00:00.000000Z', silentMs: 130_000 } as const;
 type Own = Parameters<typeof isHeldAsReset>[1];
@@ -46,15 +46,32 @@ describe('a host whose agent is silent', () => {
   });
 
   it('is when somebody asks for it anew, and not by the wish of before', () => {
-    const memory = { lookedAt: 1, lookedFor: 'create-1' };
+    const memory = { heardFor: { asked: 'create-1' } };
     expect(held(view({}, { asked: 'create-1' }), memory)).toBe(true);
     expect(held(view({}, { asked: 'create-2' }), memory)).toBe(false);
     expect(held(view({}, { asked: 'create-1' }))).toBe(true);
   });
 
+  it('is not by a wish that came while its agent was well, be it looked at for that or not', () => {
+    const memory: HostMemory = { lookedAt: 1, lookedFor: 'create-1' };
+    const asked = view({}, { asked: 'create-2' });
+    noteAsked(view({}, { asked: 'create-1' }).object, { state: 'fresh' }, memory);
+    noteAsked(asked.object, { state: 'fresh' }, memory);
+    noteAsked(asked.object, lost, memory);
+    expect(held(asked, memory)).toBe(true);
+    expect(held(view({}, { asked: 'create-3' }), memory)).toBe(false);
+  });
+
+  it('is by the first wish that a controller sees after it found the host silent', () => {
+    const memory: HostMemory = {};
+    noteAsked(view({}, { asked: 'create-1' }).object, { state: 'unproven' }, memory);
+    noteAsked(view({}, { asked: 'create-2' }).object, lost, memory);
+    expect(held(view({}, { asked: 'create-2' }), memory)).toBe(false);
+  });
+
   it('is for a machine that goes and waits for it to be cleaned, and for none that stays', () => {
     expect(held(view({ ...claim, cleanUpPending: true }))).toBe(false);
-    expect(held(view(claim, { asked: 'create-2' }), { lookedAt: 1, lookedFor: 'create-1' })).toBe(true);
+    expect(held(view(claim, { asked: 'create-2' }), { heardFor: { asked: 'create-1' } })).toBe(true);
   });
 });
 

@@ -264,6 +264,13 @@ describe('a node that was there', () => {
     });
   });
 
+  it('and that was silent before somebody asked is looked at first', () => {
+    const site = joined();
+    const before = { lastTransitionTime: '2020-01-01T00:00:00Z' };
+    agentOf(site, { reason: 'HeartbeatLost', message: 'none came for more than 40 s', ...before });
+    expect(site.failsBy(60)).toMatchObject({ seconds: 30, error: { code: 'BKE_AGENT_SILENT', host: 'w1' } });
+  });
+
   it('and whose kubelet tells nothing any more is named, with the command that shows why', () => {
     const site = joined();
     site.put('machine', 'm-w1', {
