@@ -225,12 +225,14 @@ export const removeFilesStep: Step<ResetScope> = {
   },
 };
 
-/** The program that no record tells of, and its folder. */
+/** The program that no record tells of, and its folder; the link to it first, which nothing would tell of without it. */
 export async function removeProgram(scope: ResetScope): Promise<void> {
   const program = scope.run.selection.paths.filter(({ path }) => isInstalledProgram(path));
-  await removePaths(
-    scope,
-    program.filter(({ kind }) => kind !== 'folder'),
-  );
+  for (const kind of ['file', 'tree']) {
+    await removePaths(
+      scope,
+      program.filter((path) => path.kind === kind),
+    );
+  }
   await removeEmptied(scope, program);
 }
