@@ -5,6 +5,7 @@ import type { ClusterFile } from '../../config/cluster/file.ts';
 import { loadCluster } from '../../config/cluster/load.ts';
 import type { InputReader } from '../../lib/input.ts';
 import { problemLines, refuseProblems } from '../../config/problem.ts';
+import { nearest } from '../../lib/suggest.ts';
 import type { CommandContext } from '../context.ts';
 import { type BootstrapConfig, readBootstrap } from './bootstrap.ts';
 
@@ -35,6 +36,8 @@ export async function readConfig(context: CommandContext, input: InputReader): P
   return { kind: 'Cluster', ...loaded.cluster, lineOf: loaded.lineOf, warnings };
 }
 
+/** Also where the word is only nearly that: its problems are to be those of the file that is meant. */
 function isBootstrap(raw: unknown): boolean {
-  return typeof raw === 'object' && raw !== null && Reflect.get(raw, 'kind') === 'Bootstrap';
+  const kind: unknown = typeof raw === 'object' && raw !== null ? Reflect.get(raw, 'kind') : undefined;
+  return typeof kind === 'string' && nearest(kind, ['Cluster', 'Bootstrap']) === 'Bootstrap';
 }

@@ -114,6 +114,16 @@ describe('bke config validate', () => {
     expect(stderr).toContain('spec.dataDir: /etc/x belongs to the system');
     expect(stderr).not.toContain('hostIP');
   });
+
+  it.each(['Bootstrp', 'bootstrap'])('takes a file of kind %s for what is meant', async (kind) => {
+    await write('b.yaml', `apiVersion: bke.io/v1alpha1\nkind: ${kind}\nspec: {}\n`);
+    const { code, stderr } = await run('validate', '-f', 'b.yaml');
+    expect(code).toBe(3);
+    expect(stderr.split('\n').slice(0, 2)).toEqual([
+      'error[BKE_CONFIG_INVALID]: 1 problem with b.yaml',
+      `  b.yaml:2:7: kind: must be Bootstrap, but is the text "${kind}"; did you mean Bootstrap?`,
+    ]);
+  });
 });
 
 describe('files that a cluster.yaml names', () => {
