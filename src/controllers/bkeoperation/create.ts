@@ -104,6 +104,7 @@ function clusterSteps(around: Around, someFailed: boolean): LookedStep[] {
   ];
 }
 
+/** They are written by the command that asked for the operation: where it has died, whoever waits has to run it again. */
 function resourcesLook({ cluster, bkeCluster, nodes }: World): Look {
   const missing = [
     ...(cluster === undefined ? ['the cluster'] : []),
@@ -111,7 +112,11 @@ function resourcesLook({ cluster, bkeCluster, nodes }: World): Look {
     ...(nodes.length === 0 ? ['its hosts'] : []),
   ];
   if (missing.length === 0) return { state: 'done' };
-  return { state: 'waiting', for: 'the resources of the cluster', cause: `not there yet: ${missing.join(', ')}` };
+  return {
+    state: 'waiting',
+    for: 'the resources of the cluster',
+    cause: `bke cluster create has not written ${missing.join(', ')}: where it has ended, run it again`,
+  };
 }
 
 function infrastructureLook({ world }: Around): Look {

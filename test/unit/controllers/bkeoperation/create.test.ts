@@ -55,7 +55,7 @@ it('tells a cluster from its hosts to its health, each thing once', () => {
     'operation.started',
     'phase.started infrastructure',
     'step.started cluster/resources',
-    'waiting cluster/resources: the resources of the cluster: not there yet: the cluster, its infrastructure, its hosts',
+    'waiting cluster/resources: the resources of the cluster: bke cluster create has not written the cluster, its infrastructure, its hosts: where it has ended, run it again',
   ]);
   resources(site);
   site.host('cp1', 'control-plane', enrolling);
