@@ -77,7 +77,7 @@ const commands: Record<string, Command> = {
     await ensurePackages();
     const hosts = await Promise.all(names.map(findHost));
     await prepareHosts(hosts, size);
-    for (const host of hosts) say(`on ${host.name}: bke init ${initOptions[size]}`);
+    for (const host of hosts) say(`next, on ${host.name}: bke init ${initOptions[size]}`);
     return 0;
   },
   site: async ([bootName, ...names]) => {
@@ -89,7 +89,7 @@ const commands: Record<string, Command> = {
     await boot.output('cat > /root/cluster.yaml', {
       input: clusterFile({ name: 'demo', controlPlane: [first], workers }),
     });
-    say(`on ${boot.name}: bke cluster create -f /root/cluster.yaml`);
+    say(`next, on ${boot.name}: bke cluster create -f /root/cluster.yaml`);
     return 0;
   },
   ssh: async ([name, ...command]) => {
