@@ -24,7 +24,7 @@ const goOn = `
     bke cluster list                    and: bke cluster describe demo, bke cluster logs demo, bke host list
     kubectl --kubeconfig demo.kubeconfig get pods -A -o wide
   npm run testbed -- ssh demo-w1        a shell on a node: crictl ps, journalctl -u bke-agent
-  npm run demo -- reset                 the way back: bke reset on all four, and what differs from before (nothing)
+  npm run demo -- reset                 the way back: bke reset on all four, and what differs from before (nothing but files of yours)
   npm run demo -- down                  removes the hosts; npm run demo makes new ones
 `;
 

@@ -54,7 +54,8 @@ async function readKey(file: KeyFile, parse: (pem: string) => KeyObject): Promis
 
 const hints: Readonly<Record<KeyFile['half'], string>> = {
   private: 'Make one with: openssl genpkey -algorithm ed25519 -out key.pem',
-  public: 'Make it from the private key with: openssl pkey -in key.pem -pubout -out key.pub',
+  public:
+    'Name the public key that came with the bundle. Who signs bundles makes it with: openssl pkey -in key.pem -pubout -out key.pub',
 };
 
 function unfit({ name, half }: KeyFile, reason: string): BkeError {
