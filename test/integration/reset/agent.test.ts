@@ -32,7 +32,7 @@ grep -q 'the agent of this host is at work' /tmp/out && tell says yes`);
 
   it('does nothing where the agent is to stay, and lets it work', async () => {
     const { told, stdout, stderr } = await inSandbox(`${agent}
-bke reset --yes >/tmp/out 2>&1; tell rc $?; cat /tmp/out >&2; grep -q 'bke reset --all' /tmp/out && tell hint yes
+bke reset --yes >/tmp/out 2>&1; tell rc $?; cat /tmp/out >&2; grep -q "'bke reset --yes --all'" /tmp/out && tell hint yes
 tell stops "$(asked stop)"; there flannel /run/flannel; kill -0 $pid && tell agent alive`);
     const refused = { rc: '7', hint: 'yes', stops: '0', flannel: 'there', agent: 'alive' };
     expect(told, `${stdout}${stderr}`).toEqual(refused);
