@@ -6,6 +6,7 @@ import { podTrouble } from '../../kube/pod-trouble.ts';
 import { formatDuration } from '../../lib/duration.ts';
 import { BkeError } from '../../lib/errors.ts';
 import type { CommandContext } from '../context.ts';
+import { Asking } from './asking.ts';
 
 export interface AtWorkOptions {
   /** How long the lease stands still before it is told; one controller follows another within 20 s. */
@@ -23,10 +24,9 @@ export class AtWork {
   readonly #context: CommandContext;
   readonly #client: AtWorkClient;
   readonly #options: Required<AtWorkOptions>;
+  readonly #asking: Asking;
   #renewed: string | undefined;
   #renewedAt = performance.now();
-  #lookedAt: number | undefined;
-  #isAsking = false;
   #trouble: string | undefined;
   #told = false;
 
@@ -34,6 +34,7 @@ export class AtWork {
     this.#context = context;
     this.#client = client;
     this.#options = { toldMs: 30_000, mostMs: 15 * 60_000, everyMs: 5000, ...options };
+    this.#asking = new Asking(this.#options.everyMs);
   }
 
   /** What its pods say, while none is at work. */
@@ -43,33 +44,20 @@ export class AtWork {
 
   /** Tells once that none is, and that one is again. @throws BkeError BKE_TIMEOUT where it lasts */
   look(operation: string): void {
-    const now = performance.now();
-    const isDue = this.#lookedAt === undefined || now - this.#lookedAt >= this.#options.everyMs;
-    if (isDue && !this.#isAsking) {
-      this.#lookedAt = now;
-      // Beside whoever watches: a cluster that does not answer is to hold nobody up.
-      void this.#ask();
-    }
-    if (!this.#told || now - this.#renewedAt < this.#options.mostMs) return;
+    this.#asking.look(() => this.#ask());
+    if (!this.#told || performance.now() - this.#renewedAt < this.#options.mostMs) return;
     throw new BkeError('BKE_TIMEOUT', this.#words(), {
       hint: `'${seePods}' shows its pods. When one is at work again, 'bke operation attach ${operation}' shows how the operation gets on.`,
     });
   }
 
   async #ask(): Promise<void> {
-    this.#isAsking = true;
-    try {
-      const lease = await this.#client.get(controllerLeaseKey);
-      const renewed = textAt(lease, 'spec', 'renewTime');
-      if (renewed !== undefined && renewed !== this.#renewed) return this.#isAtWork(renewed);
-      if (performance.now() - this.#renewedAt < this.#options.toldMs) return;
-      this.#trouble = await this.#podTrouble();
-      if (!this.#told) this.#tell();
-    } catch {
-      // Nothing is known then; that nobody answers is told by whoever watches the operation.
-    } finally {
-      this.#isAsking = false;
-    }
+    const lease = await this.#client.get(controllerLeaseKey);
+    const renewed = textAt(lease, 'spec', 'renewTime');
+    if (renewed !== undefined && renewed !== this.#renewed) return this.#isAtWork(renewed);
+    if (performance.now() - this.#renewedAt < this.#options.toldMs) return;
+    this.#trouble = await this.#podTrouble();
+    if (!this.#told) this.#tell();
   }
 
   #isAtWork(renewed: string): void {

@@ -5,6 +5,7 @@ import type { KubeClient, KubeObject } from '../../kube/client.ts';
 import { textAt } from '../../kube/fields.ts';
 import type { BkeError } from '../../lib/errors.ts';
 import type { CommandContext } from '../context.ts';
+import { Asking } from './asking.ts';
 
 const lookEveryMs = 5000;
 
@@ -20,9 +21,7 @@ export class Held {
   readonly #context: CommandContext;
   readonly #client: Pick<KubeClient, 'get'>;
   readonly #mostMs: number;
-  readonly #everyMs: number;
-  #lookedAt: number | undefined;
-  #isAsking = false;
+  readonly #asking: Asking;
   #since: number | undefined;
   #error: BkeError | undefined;
 
@@ -34,18 +33,13 @@ export class Held {
     this.#context = context;
     this.#client = client;
     this.#mostMs = mostMs;
-    this.#everyMs = everyMs;
+    this.#asking = new Asking(everyMs);
   }
 
   /** Tells once that it is, and that it is not any more. @returns what holds it. @throws BkeError BKE_CLUSTER_PAUSED where it lasts */
   look(operation: KubeObject | undefined): BkeError | undefined {
+    if (operation !== undefined) this.#asking.look(() => this.#ask(operation));
     const now = performance.now();
-    const isDue = this.#lookedAt === undefined || now - this.#lookedAt >= this.#everyMs;
-    if (operation !== undefined && isDue && !this.#isAsking) {
-      this.#lookedAt = now;
-      // Beside whoever watches: a cluster that does not answer is to hold nobody up.
-      void this.#ask(operation);
-    }
     if (this.#error !== undefined && now - (this.#since ?? now) >= this.#mostMs) throw this.#error;
     return this.#error;
   }
@@ -66,15 +60,8 @@ export class Held {
     const name = textAt(operation, 'spec', 'target', 'name');
     const { namespace } = operation.metadata;
     if (name === undefined || namespace === undefined) return;
-    this.#isAsking = true;
-    try {
-      const cluster = await this.#client.get({ ...clusterKind, namespace, name });
-      const pauses = cluster === undefined ? [] : pausesOf(cluster);
-      this.#found(pauses.length === 0 ? undefined : pausedError(name, pauses));
-    } catch {
-      // What was so stays so, for all that is known; Contact tells that nobody answers.
-    } finally {
-      this.#isAsking = false;
-    }
+    const cluster = await this.#client.get({ ...clusterKind, namespace, name });
+    const pauses = cluster === undefined ? [] : pausesOf(cluster);
+    this.#found(pauses.length === 0 ? undefined : pausedError(name, pauses));
   }
 }
