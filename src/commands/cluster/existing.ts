@@ -138,11 +138,15 @@ function takenMachines({ hosts, namespace }: ClusterConfig, existing: Existing):
         listAt(host, 'spec', 'ssh', 'bastions').length === 0,
     );
     if (twin === undefined) return [];
-    const cluster = twin.metadata.labels?.[hostLabels.cluster];
-    const whose = cluster === undefined ? '' : ` of cluster ${cluster}`;
-    const where = twin.metadata.namespace === namespace ? '' : ` in namespace ${twin.metadata.namespace ?? ''}`;
-    return [`${name} (${address}) is there as ${twin.metadata.name}${whose}${where}`];
+    return [`${name} (${address}) is there as ${twin.metadata.name}${whose(twin, namespace)}`];
   });
+}
+
+/** ` of cluster prod in namespace team`, or what of that is not clear already. @param here the namespace that needs no word */
+export function whose({ metadata }: KubeObject, here: string): string {
+  const { labels, namespace = '' } = metadata;
+  const cluster = labels?.[hostLabels.cluster];
+  return `${cluster === undefined ? '' : ` of cluster ${cluster}`}${namespace === here ? '' : ` in namespace ${namespace}`}`;
 }
 
 function portOf(host: KubeObject): number {

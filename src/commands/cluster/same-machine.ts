@@ -1,10 +1,9 @@
 // Hosts of a file that are, by another name and address, machines that the management cluster has already: told by what machines say of themselves.
-import { hostLabels } from '../../cluster/render/names.ts';
 import type { ClusterConfig } from '../../config/cluster/config.ts';
 import type { HostFacts } from '../../host/facts/schema.ts';
 import type { KubeObject } from '../../kube/client.ts';
 import { textAt } from '../../kube/fields.ts';
-import { type Existing, refuseTakenHosts } from './existing.ts';
+import { type Existing, refuseTakenHosts, whose } from './existing.ts';
 
 export interface Found {
   readonly facts: ReadonlyMap<string, Pick<HostFacts, 'machineId' | 'bootId'>>;
@@ -51,11 +50,8 @@ function words(
   twin: KubeObject,
   { facts, config }: { readonly facts: Facts; readonly config: ClusterConfig },
 ): string {
-  const { name, namespace = '', labels } = twin.metadata;
-  const cluster = labels?.[hostLabels.cluster];
-  const whose = cluster === undefined ? '' : ` of cluster ${cluster}`;
-  const where = namespace === config.namespace ? '' : ` in namespace ${namespace}`;
-  const other = `${name} (${textAt(twin, 'spec', 'address') ?? '?'})${whose}${where}`;
+  const address = textAt(twin, 'spec', 'address') ?? '?';
+  const other = `${twin.metadata.name} (${address})${whose(twin, config.namespace)}`;
   if (isSameBoot(twin, facts)) return `${what} is the same machine as ${other}`;
   return `${what} has the /etc/machine-id of ${other}: it is the same machine, or a clone that needs one of its own (rm -f /etc/machine-id; systemd-machine-id-setup; then reboot it)`;
 }
