@@ -137,7 +137,8 @@ function phaseOf(view: OperationView, id: string, title = id): PhaseView {
   return phase;
 }
 
-function newPhase(id: string, title: string): PhaseView {
+/** One that nothing has happened in. */
+export function newPhase(id: string, title: string): PhaseView {
   return {
     id,
     title,

@@ -1,5 +1,5 @@
 // A cluster for the managers to work on: an infrastructure of plain definitions that says at once that it is there.
-import type { KubeClient, KubeObject } from '../../../src/kube/client.ts';
+import type { KubeClient, KubeObject, ObjectMeta } from '../../../src/kube/client.ts';
 import { applyAll } from '../../../src/kube/apply.ts';
 
 const group = 'infrastructure.cluster.x-k8s.io';
@@ -31,27 +31,38 @@ export async function defineInfrastructure(client: KubeClient): Promise<void> {
   await applyAll(client, ['TestCluster', 'TestMachine', 'TestMachineTemplate'].map(definition), options);
 }
 
-/** One control plane; what is left out is for the webhooks to fill in. */
-export async function createCluster(client: KubeClient, name: string): Promise<void> {
-  const metadata = { name, namespace };
+/** What owns the parts of a cluster: it and its control plane, by the kinds of its infrastructure. */
+function ownersOf(
+  metadata: ObjectMeta,
+  kinds: { readonly infrastructure: string; readonly machines: string; readonly version: string },
+): KubeObject[] {
+  const { name } = metadata;
   const ref = (kind: string) => ({ apiGroup: group, kind, name });
-  const endpoint = { host: '192.0.2.1', port: 6443 };
-  const controlPlane = { apiGroup: 'controlplane.cluster.x-k8s.io', kind: 'KubeadmControlPlane', name };
-  const objects = [
-    { apiVersion, kind: 'TestMachineTemplate', metadata, spec: { template: { spec: {} } } },
-    { apiVersion, kind: 'TestCluster', metadata, spec: { controlPlaneEndpoint: endpoint } },
+  const controlPlaneRef = { apiGroup: 'controlplane.cluster.x-k8s.io', kind: 'KubeadmControlPlane', name };
+  return [
     {
       apiVersion: 'cluster.x-k8s.io/v1beta2',
       kind: 'Cluster',
       metadata,
-      spec: { infrastructureRef: ref('TestCluster'), controlPlaneRef: controlPlane },
+      spec: { infrastructureRef: ref(kinds.infrastructure), controlPlaneRef },
     },
     {
       apiVersion: 'controlplane.cluster.x-k8s.io/v1beta2',
       kind: 'KubeadmControlPlane',
       metadata,
-      spec: { version: '1.36.3', machineTemplate: { spec: { infrastructureRef: ref('TestMachineTemplate') } } },
+      spec: { version: kinds.version, machineTemplate: { spec: { infrastructureRef: ref(kinds.machines) } } },
     },
+  ];
+}
+
+/** One control plane; what is left out is for the webhooks to fill in. */
+export async function createCluster(client: KubeClient, name: string): Promise<void> {
+  const metadata = { name, namespace };
+  const endpoint = { host: '192.0.2.1', port: 6443 };
+  const objects = [
+    { apiVersion, kind: 'TestMachineTemplate', metadata, spec: { template: { spec: {} } } },
+    { apiVersion, kind: 'TestCluster', metadata, spec: { controlPlaneEndpoint: endpoint } },
+    ...ownersOf(metadata, { infrastructure: 'TestCluster', machines: 'TestMachineTemplate', version: '1.36.3' }),
   ];
   await applyAll(client, objects, options);
   const provisioned = { status: { initialization: { provisioned: true } } };
@@ -66,8 +77,6 @@ export async function createCluster(client: KubeClient, name: string): Promise<v
 export async function createOwnCluster(client: KubeClient, name: string, host: string): Promise<void> {
   const bke = 'bke.io/v1alpha1';
   const metadata = { name, namespace, labels: { 'cluster.x-k8s.io/cluster-name': name } };
-  const ref = (kind: string) => ({ apiGroup: group, kind, name });
-  const plane = { apiGroup: 'controlplane.cluster.x-k8s.io', kind: 'KubeadmControlPlane', name };
   const ofHost = { name: host, namespace, labels: { 'bke.io/cluster': name } };
   const provisioned = { annotations: { 'bke.io/provisioned': 'true' } };
   const endpoint = { host: '192.0.2.21', port: 6443 };
@@ -82,18 +91,7 @@ export async function createOwnCluster(client: KubeClient, name: string, host: s
       metadata: { ...metadata, ...provisioned },
       spec: { cni: 'none', controlPlaneEndpoint: endpoint },
     },
-    {
-      apiVersion: 'cluster.x-k8s.io/v1beta2',
-      kind: 'Cluster',
-      metadata,
-      spec: { infrastructureRef: ref('BKECluster'), controlPlaneRef: plane },
-    },
-    {
-      apiVersion: 'controlplane.cluster.x-k8s.io/v1beta2',
-      kind: 'KubeadmControlPlane',
-      metadata,
-      spec: { version: 'v1.36.3', machineTemplate: { spec: { infrastructureRef: ref('BKEMachineTemplate') } } },
-    },
+    ...ownersOf(metadata, { infrastructure: 'BKECluster', machines: 'BKEMachineTemplate', version: 'v1.36.3' }),
   ];
   await applyAll(client, objects, options);
   const lastTransitionTime = new Date().toISOString();

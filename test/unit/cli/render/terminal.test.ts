@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { OperationEvent } from '../../../../src/api/events.ts';
 import { type FrameStyle, renderFrame } from '../../../../src/cli/render/frame.ts';
-import { applyEvent, emptyView, type OperationView } from '../../../../src/cli/render/state.ts';
+import { applyEvent, emptyView, newPhase, type OperationView } from '../../../../src/cli/render/state.ts';
 import { terminalRenderer } from '../../../../src/cli/render/terminal.ts';
 import { createTheme } from '../../../../src/cli/theme.ts';
 import { textWidth } from '../../../../src/lib/text.ts';
@@ -98,7 +98,7 @@ describe('the frame on a terminal', () => {
     const view = viewOf(manyHosts(1000, 10, 3));
     for (let i = 0; i < 30; i += 1)
       view.phases.push({
-        ...structuredClone(view.phases[0] ?? emptyPhase()),
+        ...structuredClone(view.phases[0] ?? newPhase('', '')),
         id: `p${i}`,
         state: i < 25 ? 'done' : 'running',
       });
@@ -119,21 +119,6 @@ describe('the frame on a terminal', () => {
     expect(performance.now() - start).toBeLessThan(500);
   });
 });
-
-function emptyPhase(): OperationView['phases'][number] {
-  return {
-    id: '',
-    title: '',
-    state: 'pending',
-    since: 0,
-    durationMs: 0,
-    hosts: 0,
-    active: new Map(),
-    failed: [],
-    stopped: 0,
-    seen: new Set(),
-  };
-}
 
 describe('the terminal renderer', () => {
   it('draws over its own lines, keeps notes above them, and gives the cursor back', () => {
