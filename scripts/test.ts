@@ -59,7 +59,9 @@ process.exitCode = total.failed > 0 ? 1 : 0;
 
 async function run(stage: Stage): Promise<Count> {
   const report = join(work, `${stage.name.replaceAll(' ', '-')}.json`);
-  const extra = stage.vitest === true ? ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`] : [];
+  // A soak takes hours: each verdict is printed as it comes, so that a run that is cut short has shown something.
+  const reporters = [`--reporter=${soak ? 'verbose' : 'default'}`, '--reporter=json', `--outputFile.json=${report}`];
+  const extra = stage.vitest === true ? reporters : [];
   const [program = '', ...args] = stage.command;
   const result = await execa(program, [...args, ...extra], {
     preferLocal: true,

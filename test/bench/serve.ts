@@ -9,7 +9,8 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
-import { freePort, makeCertificates, stopChild, type TestCertificates } from '../integration/release/registry.ts';
+import { freePort } from '../integration/free-port.ts';
+import { makeCertificates, stopChild, type TestCertificates } from '../integration/release/registry.ts';
 import { judge } from './judge.ts';
 import { median } from './pairs.ts';
 

@@ -9,7 +9,8 @@ import type { KubeClient, KubeObject, ObjectKey } from '../../../src/kube/client
 import { fieldAt, listAt, textAt } from '../../../src/kube/fields.ts';
 import { type Provider, providers } from '../../../src/tasks/cluster-api/providers.ts';
 import { buildComponent } from '../../testbed/builds/build.ts';
-import { freePort, type TestApiServer } from '../kube/api-server.ts';
+import { freePort } from '../free-port.ts';
+import type { TestApiServer } from '../kube/api-server.ts';
 import type { ServiceProxy } from './service-proxy.ts';
 
 export interface Manager {

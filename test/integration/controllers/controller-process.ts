@@ -1,11 +1,11 @@
 // `bke controller run` from source as a child process, with the rights of the provider's own service account.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
+import { freePort } from '../free-port.ts';
 import type { TestApiServer } from '../kube/api-server.ts';
 
 export interface ControllerProcess {
@@ -80,15 +80,6 @@ export async function writeServiceKubeconfig(server: TestApiServer, file: string
   };
   await writeFile(file, JSON.stringify(kubeconfig), { mode: 0o600 });
   return token;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
 /** @throws Error that names what did not come in time */

@@ -1,7 +1,6 @@
 // A real API server for tests: etcd and kube-apiserver of the test bed on loopback, with RBAC; on request the controllers that clean up.
 import { generateKeyPairSync } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { KubeClient } from '../../../src/kube/client.ts';
@@ -9,6 +8,7 @@ import { createKubeClient } from '../../../src/kube/create-client.ts';
 import { textAt } from '../../../src/kube/fields.ts';
 import { connectionFromKubeconfig } from '../../../src/kube/kubeconfig.ts';
 import { buildComponent } from '../../testbed/builds/build.ts';
+import { freePort } from '../free-port.ts';
 import { makeClusterCertificates } from './certificates.ts';
 import { startProcess, type TestProcess, untilReady } from './process.ts';
 
@@ -211,18 +211,4 @@ function controllerManagerArguments(file: (name: string) => string): string[] {
     '--leader-elect=false',
     '--secure-port=0',
   ];
-}
-
-/** Free now; that somebody takes it until it is used is unlikely and fails the test at once. */
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  const { promise, resolve } = Promise.withResolvers<void>();
-  server.listen(0, '127.0.0.1', resolve);
-  await promise;
-  const address = server.address();
-  const closed = Promise.withResolvers<void>();
-  server.close(() => closed.resolve());
-  await closed.promise;
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
 }

@@ -8,7 +8,8 @@ import { digestOf } from '../../../src/lib/digest.ts';
 import { createRegistryClient, type RegistryClient } from '../../../src/release/oci/registry-client.ts';
 import { mediaType, type StoredManifest } from '../../../src/release/oci/types.ts';
 import { json, temporaryFolder } from '../../fakes/release.ts';
-import { freePort, startCuttingProxy, startRegistry, type TestRegistry } from './registry.ts';
+import { freePort } from '../free-port.ts';
+import { startCuttingProxy, startRegistry, type TestRegistry } from './registry.ts';
 
 let dir: string;
 let registry: TestRegistry;

@@ -8,6 +8,7 @@ import { hash } from 'bcryptjs';
 import { createCaCertificate, generateKey, issueServingCertificate } from '../../../src/lib/x509.ts';
 import { createRegistryClient, type RegistryClient } from '../../../src/release/oci/registry-client.ts';
 import { buildComponent } from '../../testbed/builds/build.ts';
+import { freePort } from '../free-port.ts';
 
 export interface TestCertificates {
   /** PEM */
@@ -124,19 +125,6 @@ function canConnect(port: number): Promise<boolean> {
     });
     socket.on('error', () => resolve(false));
   });
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  const address = server.address();
-  await new Promise((resolve) => {
-    server.close(resolve);
-  });
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
 }
 
 export interface CuttingProxy {

@@ -19,7 +19,8 @@ import {
 import { openFileRepository } from '../../../src/release/repository/store.ts';
 import { makeChart, temporaryFolder } from '../../fakes/release.ts';
 import { buildComponent } from '../../testbed/builds/build.ts';
-import { freePort, makeCertificates, stopChild, type TestCertificates } from './registry.ts';
+import { freePort } from '../free-port.ts';
+import { makeCertificates, stopChild, type TestCertificates } from './registry.ts';
 
 const run = promisify(execFile);
 const big = randomBytes(20_000_000);

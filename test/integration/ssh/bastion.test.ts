@@ -7,7 +7,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { connect } from '../../../src/host/ssh/connect.ts';
 import type { SshTarget } from '../../../src/host/ssh/target.ts';
 import { FakeSshServer } from '../../fakes/ssh-server.ts';
-import { TestAccount, TestSshd, freePort, waitFor } from './sshd.ts';
+import { freePort } from '../free-port.ts';
+import { TestAccount, TestSshd, waitFor } from './sshd.ts';
 
 let directory: string;
 beforeAll(() => {

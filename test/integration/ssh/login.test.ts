@@ -9,7 +9,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { connect } from '../../../src/host/ssh/connect.ts';
 import { knownHostsLine } from '../../../src/host/ssh/host-trust.ts';
 import type { SshOptions, SshTarget } from '../../../src/host/ssh/target.ts';
-import { TestAccount, TestSshd, freePort, makeKey } from './sshd.ts';
+import { freePort } from '../free-port.ts';
+import { TestAccount, TestSshd, makeKey } from './sshd.ts';
 
 let directory: string;
 beforeAll(() => {

@@ -2,11 +2,11 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { SshTarget } from '../../../src/host/ssh/target.ts';
+import { freePort } from '../free-port.ts';
 import { aptGet } from '../../testbed/packages.ts';
 
 const sshdPath = '/usr/sbin/sshd';
@@ -134,15 +134,6 @@ export function makeKey(path: string, type: string, ...more: string[]): void {
     path,
     ...more,
   ]);
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
 }
 
 export async function waitFor(condition: () => boolean): Promise<void> {

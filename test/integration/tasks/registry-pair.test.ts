@@ -3,7 +3,6 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { request } from 'node:https';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -15,6 +14,7 @@ import { htpasswdLine } from '../../../src/tasks/services/push-login.ts';
 import { probeHttps } from '../../../src/tasks/services/probe.ts';
 import { renderRegistry } from '../../../src/tasks/services/render.ts';
 import { buildComponent } from '../../testbed/builds/build.ts';
+import { freePort } from '../free-port.ts';
 
 const domain = 'deploy.bke.internal';
 const password = 'correct horse';
@@ -22,14 +22,6 @@ let folder: string;
 let ca: string;
 let settings: BootstrapSettings;
 const running: ChildProcess[] = [];
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === 'object' && address !== null ? address.port : 0;
-}
 
 interface Asked {
   readonly port: number;
