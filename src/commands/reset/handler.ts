@@ -25,6 +25,7 @@ import { noteOtherMachine, openLedgerFor } from '../host-operation.ts';
 import { declined } from '../declined.ts';
 import { requireRoot } from '../require-root.ts';
 import { noteRunning } from '../running.ts';
+import { managedNotes, siteClusters } from '../site-clusters.ts';
 
 export async function runReset(context: CommandContext, input: CommandInput): Promise<CommandResult> {
   const read = readInput(input);
@@ -51,7 +52,7 @@ async function planFor(context: CommandContext, host: Host, flags: ResetFlags): 
   noteOtherMachine(context, host, plan);
   noteDamage(context, host, plan);
   throwIfRefused(host, plan);
-  return plan;
+  return { ...plan, notes: [...plan.notes, ...managedNotes(await siteClusters(context))] };
 }
 
 interface Asked {

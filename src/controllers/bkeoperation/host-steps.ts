@@ -45,10 +45,14 @@ export function hostSteps(node: NodeView, around: Around): LookedStep[] {
   ];
 }
 
-function agentLook({ name, host }: NodeView, { world, asking }: Around): Look {
+function agentLook(node: NodeView, { world, asking }: Around): Look {
+  const { name, host } = node;
+  const waiting = { state: 'waiting', for: `the agent of ${name}`, next: hostListCommand(world) } as const;
+  // A node goes on without its agent, but nobody can say that its host is as it was asked for.
+  const silent = isNode(node) ? silence(host, asking) : undefined;
+  if (silent !== undefined) return { ...waiting, cause: causeOf(silent), trouble: silent };
   const available = conditionOf(host, 'Available');
   if (available?.status === 'True' || fieldAt(host, 'spec', 'consumerRef') !== undefined) return { state: 'done' };
-  const waiting = { state: 'waiting', for: `the agent of ${name}`, next: hostListCommand(world) } as const;
   if (available === undefined) return { ...waiting, cause: 'the controller has not looked at it yet' };
   const trouble = hostTrouble(host, asking);
   return { ...waiting, cause: causeWords(available), ...(trouble === undefined ? {} : { trouble }) };

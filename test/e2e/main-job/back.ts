@@ -79,6 +79,7 @@ export function backTests(job: () => MainJob): void {
           process.stderr.write(`reset of ${host.name}: ${milliseconds} ms\n`);
           expect(result.exitCode, `${host.name}: ${outcome(result)}`).toBe(0);
           expect(milliseconds).toBeLessThan(longestResetMs);
+          expect(result.stderr.includes('clusters managed from here: '), outcome(result)).toBe(host === boot);
         }),
       );
     // Its record would have told that bke made it.

@@ -1,7 +1,7 @@
 // What people are told to type next, and what they are told instead where something cannot be done.
 import { expect, it } from 'vitest';
 import { summaryLines } from '../../../src/commands/init/summary.ts';
-import { clustersLine } from '../../../src/commands/site-clusters.ts';
+import { clustersLine, managedNotes } from '../../../src/commands/site-clusters.ts';
 import { effectiveSettings } from '../../../src/config/bootstrap.ts';
 import { catalogue } from '../../fakes/fleet.ts';
 import { runCli } from '../../fakes/cli.ts';
@@ -36,6 +36,13 @@ it('tells in the status which clusters the site has', () => {
   expect(clustersLine(clusters)).toBe(
     "Clusters of this site: prod (Healthy), test (Installing); 'bke cluster list -A' tells more.",
   );
+});
+
+it('says of a host that is to be reset which clusters hang on it, and nothing where none does', () => {
+  expect(managedNotes([{ name: 'prod', namespace: 'bke', state: 'Healthy' }])).toEqual([
+    expect.stringContaining('clusters managed from here: prod (Healthy). Their nodes go on'),
+  ]);
+  expect(managedNotes([])).toEqual([]);
 });
 
 it('runs programs on hosts of a file only, and says with which words', async () => {

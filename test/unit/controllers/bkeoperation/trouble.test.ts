@@ -271,6 +271,33 @@ describe('a node that was there', () => {
     expect(site.failsBy(60)).toMatchObject({ seconds: 30, error: { code: 'BKE_AGENT_SILENT', host: 'w1' } });
   });
 
+  it('and that is well, but for its silent agent, is not called done', () => {
+    const site = joined();
+    for (const name of ['cp1', 'w1']) {
+      const conditions = [{ type: 'NodeReady', status: 'True', reason: 'Ready', message: '' }];
+      site.put('machine', `m-${name}`, {
+        spec: { infrastructureRef: { name: `m-${name}` } },
+        status: { nodeRef: { name }, conditions },
+      });
+    }
+    site.put('bkeCluster', 'prod', {
+      spec: { cni: 'flannel' },
+      status: {
+        initialization: { provisioned: true },
+        addons: [{ name: 'flannel', phase: 'Ready' }],
+        state: { name: 'Healthy' },
+      },
+    });
+    agentOf(site, {
+      reason: 'HeartbeatLost',
+      message: 'none came for more than 40 s',
+      lastTransitionTime: '2020-01-01T00:00:00Z',
+    });
+    expect(site.failsBy(60)).toMatchObject({ seconds: 30, error: { code: 'BKE_AGENT_SILENT', host: 'w1' } });
+    site.failsBy(5);
+    expect(site.status.phase).toBe('Failed');
+  });
+
   it('and whose kubelet tells nothing any more is named, with the command that shows why', () => {
     const site = joined();
     site.put('machine', 'm-w1', {
