@@ -4,6 +4,7 @@ import type { Condition } from '../../kube/conditions.ts';
 import { fieldAt, listAt, textAt } from '../../kube/fields.ts';
 import { type ErrorCode, errorTable } from '../../lib/error-table.ts';
 import type { ErrorReport } from '../../lib/errors.ts';
+import { inPlainWords } from './cluster-api-words.ts';
 
 /** All of an object, in its own order. */
 export function conditionsOf(object: KubeObject | undefined): Condition[] {
@@ -53,7 +54,7 @@ export function troubleOf(object: KubeObject | undefined): string | undefined {
 
 /** A condition for people: what it says; where it says nothing its reason, as words. */
 export function causeWords({ reason, message }: Pick<Condition, 'reason' | 'message'>): string {
-  const words = firstLine(message);
+  const words = inPlainWords(firstLine(message));
   return words === '' ? reason.replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2').toLowerCase() : words;
 }
 
