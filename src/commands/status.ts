@@ -50,7 +50,7 @@ export const status: Command = {
         return {
           kind: 'list',
           items: [],
-          about: { bundle: null, running: running ?? null, clusters: [] },
+          about: { bundle: null, running: running ?? null, clusters: [], certificateEnds: null },
           columns,
           empty,
         };
@@ -63,9 +63,10 @@ export const status: Command = {
         items: items.filter(({ state }) => isTold(running, state)),
         running,
       });
+      const certificateEnds = await noteCertificate(context, host);
       const clusters = await clustersOfSite(context, items);
       // null: no load came to its end; nobody is at work here.
-      const about = { bundle: found.content?.bundle ?? null, running: running ?? null, clusters };
+      const about = { bundle: found.content?.bundle ?? null, running: running ?? null, clusters, certificateEnds };
       return { kind: 'list', items, about, columns, empty: notInitialised, exitCode: items.every(isHealthy) ? 0 : 1 };
     } finally {
       await host.close();
@@ -82,6 +83,16 @@ async function clustersOfSite(context: CommandContext, items: readonly ServiceSt
   const clusters = await siteClusters(context);
   if (clusters.length > 0) context.note(clustersLine(clusters));
   return clusters;
+}
+
+/** @returns RFC 3339; null where there is none */
+async function noteCertificate(context: CommandContext, host: Host): Promise<string | null> {
+  const { certificateEnd, certificateLine } = await import('../tasks/services/certificate-end.ts');
+  const end = await certificateEnd(host);
+  if (end === undefined) return null;
+  const line = certificateLine(end, context.now());
+  if (line !== undefined) context.note(line);
+  return end.toISOString();
 }
 
 /** A host of a cluster has none, and needs none. */

@@ -63,6 +63,7 @@ Columns, progress lines and the order of fields are for people and change.
   bke init --bundle FILE --yes   ends with 0 where all stands, also where it stood before
   bke reset --all --mount --yes  ends with 0 where nothing is left, also where nothing was
   bke status -o json             {"kind": "List", "bundle": …, "running": …, "clusters": …,
+                                 "certificateEnds": …,
                                  "items": [{"name", "state", "version", "address",
                                  "dataBytes", "since", "unit", "reason"}]}
                                  state: healthy, unhealthy, incomplete, starting, stopped,

@@ -102,7 +102,14 @@ it('bke status names it, also where nothing stands yet', async () => {
 it('bke status has the same fields for programs where nothing stands', async () => {
   await ledger.close();
   const run = await runCli(['status', '-o', 'json'], { openLocalHost: async () => host });
-  expect(JSON.parse(run.stdout)).toEqual({ kind: 'List', bundle: null, running: null, clusters: [], items: [] });
+  expect(JSON.parse(run.stdout)).toEqual({
+    kind: 'List',
+    bundle: null,
+    running: null,
+    clusters: [],
+    certificateEnds: null,
+    items: [],
+  });
 });
 
 it.runIf(process.getuid?.() === 0)('a plan says that it is of a host at work', async () => {
