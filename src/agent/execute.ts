@@ -175,14 +175,17 @@ class Execution {
     await waitUntil(binding, now, {
       for: 'the lock of the host',
       timeoutMs: lockMs,
-      probe: async () => {
+      probe: async (over) => {
         try {
-          ledger = await openLedger(host, {
+          const opened = await openLedger(host, {
             operation: this.#state.spec.commandID,
             command: agentCommand,
             signal: binding.signal,
             tell: (message) => log.info({}, message),
           });
+          // This process lives on: a claim that nobody holds would lock it out of its own host.
+          if (over.aborted) await opened.close();
+          else ledger = opened;
           return { ready: true };
         } catch (thrown) {
           if (!(thrown instanceof BkeError) || thrown.code !== 'BKE_LOCKED') throw thrown;

@@ -39,5 +39,6 @@ export interface Wait {
   readonly intervalMs?: number;
   /** What a person can do meanwhile, e.g. 'journalctl -u bke-registry'. */
   readonly next?: string;
-  probe(): Promise<{ readonly ready: true } | { readonly ready: false; readonly cause: string }>;
+  /** @param over aborted once nobody takes the answer any more: what was opened for it is then closed by who opened it */
+  probe(over: AbortSignal): Promise<{ readonly ready: true } | { readonly ready: false; readonly cause: string }>;
 }

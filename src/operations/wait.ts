@@ -60,23 +60,29 @@ function withoutNumbers(cause: string): string {
   return cause.replaceAll(/\d+/g, '0');
 }
 
-/** A probe that hangs ends with the wait; undefined then. */
+/** A probe that hangs ends with the wait; undefined then. What it answers counts where its signal was not aborted by then. */
 async function bounded(
   wait: Wait,
   began: number,
   binding: StepBinding,
 ): Promise<Awaited<ReturnType<Wait['probe']>> | undefined> {
   throwIfAborted(binding.signal);
-  const over = new AbortController();
-  const left = Math.max(1, began + wait.timeoutMs - performance.now());
-  const stop = AbortSignal.any([over.signal, binding.signal]);
+  const late = new AbortController();
+  const over = AbortSignal.any([late.signal, binding.signal]);
+  const { promise: ended, resolve } = Promise.withResolvers<undefined>();
+  const end = (): void => resolve(undefined);
+  over.addEventListener('abort', end, { once: true });
+  const timer = setTimeout(() => late.abort(), Math.max(1, began + wait.timeoutMs - performance.now()));
   try {
-    return await Promise.race([wait.probe(), sleep(left, undefined, { signal: stop })]);
+    const result = await Promise.race([wait.probe(over), ended]);
+    if (result === undefined) throwIfAborted(binding.signal);
+    return result;
   } catch (error) {
     throwIfAborted(binding.signal);
     throw error;
   } finally {
-    over.abort();
+    clearTimeout(timer);
+    over.removeEventListener('abort', end);
   }
 }
 

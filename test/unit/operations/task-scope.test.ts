@@ -222,6 +222,33 @@ describe('waiting', () => {
     expect(result.durationMs).toBeLessThan(5000);
   });
 
+  it('tells a probe that nobody takes its answer any more, and takes every other', async () => {
+    const late = Promise.withResolvers<boolean>();
+    const slow = async (over: AbortSignal): Promise<{ ready: true }> => {
+      await pause(60);
+      late.resolve(over.aborted);
+      return { ready: true };
+    };
+    const hung = await record(
+      phaseOf(async (scope) => scope.wait({ for: 'it', timeoutMs: 20, probe: slow }), bind(realNow)),
+    );
+    expect(hung.result.errors[0]).toMatchObject({ code: 'BKE_TIMEOUT' });
+    expect(await late.promise).toBe(true);
+    const cancel = new AbortController();
+    const fate: string[] = [];
+    const justInTime = async (over: AbortSignal): Promise<{ ready: true }> => {
+      fate.push(over.aborted ? 'given up' : 'opened');
+      queueMicrotask(() => cancel.abort());
+      return { ready: true };
+    };
+    const phases = phaseOf(async (scope) => {
+      await scope.wait({ for: 'it', timeoutMs: 1000, probe: justInTime });
+      fate.push('taken');
+    }, bind(realNow));
+    await record(phases, { signal: cancel.signal });
+    expect(fate).toEqual(['opened', 'taken']);
+  });
+
   it('ends with the last cause when the time is over, also where the probe hangs', async () => {
     const refused = async () => ({ ready: false, cause: 'connection refused' }) as const;
     const wait = { for: 'the registry to answer', timeoutMs: 30, intervalMs: 5, next: 'journalctl -u bke-registry' };

@@ -19,7 +19,7 @@ afterEach(() => machine.remove());
 async function cause(systemTrouble?: ReadyOptions['systemTrouble']): Promise<string | undefined> {
   let told: string | undefined;
   const wait: TaskScope['wait'] = async (asked) => {
-    const answer = await asked.probe();
+    const answer = await asked.probe(new AbortController().signal);
     if (answer.ready || told !== undefined) return;
     told = `${asked.for}: ${answer.cause}`;
   };

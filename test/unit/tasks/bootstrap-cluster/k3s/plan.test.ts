@@ -160,7 +160,7 @@ describe('a host', () => {
     let cause = 'ready';
     await machine.run((scope) => {
       const wait: TaskScope['wait'] = async (asked) => {
-        const answer = await asked.probe();
+        const answer = await asked.probe(new AbortController().signal);
         if (!answer.ready) cause = answer.cause;
       };
       return work({ ...scope, wait });

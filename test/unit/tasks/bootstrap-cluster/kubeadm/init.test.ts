@@ -201,7 +201,7 @@ describe('kubeadm init', () => {
     await machine.run(async (scope) => {
       const wait: TaskScope['wait'] = async (asked) => {
         if (asked.for.startsWith('kubeadm')) return;
-        const answer = await asked.probe();
+        const answer = await asked.probe(new AbortController().signal);
         if (!answer.ready) throw new BkeError('BKE_TIMEOUT', answer.cause);
       };
       const run: TaskScope['host']['run'] = async (argv) => {
