@@ -6,6 +6,7 @@ import { givenLogins } from './check-ssh.ts';
 import { defaultApiPort, defaultNamespace, defaultNetwork, defaultRegistryPort } from './defaults.ts';
 import type { ClusterFile, HostFile, HostRole, LoadBalancer, networkPlugins } from './file.ts';
 import type { BastionFile, SshFile } from './ssh-file.ts';
+import { defined } from '../../lib/defined.ts';
 
 export interface ClusterConfig {
   readonly name: string;
@@ -192,12 +193,4 @@ function bastionConfig(bastion: BastionFile): BastionConfig {
 
 function notEmpty(text: string | undefined): string | undefined {
   return text === '' ? undefined : text;
-}
-
-type Defined<Of extends object> = { [Field in keyof Of]: Exclude<Of[Field], undefined> };
-
-/** Without the fields that are there but undefined. */
-function defined<Of extends object>(value: Of): Defined<Of> {
-  // oxlint-disable-next-line no-unsafe-type-assertion -- what was undefined is left out
-  return Object.fromEntries(Object.entries(value).filter(([, field]) => field !== undefined)) as Defined<Of>;
 }

@@ -3,6 +3,7 @@ import { apiVersion } from '../api-version.ts';
 import type { Path } from '../yaml-source.ts';
 import type { ClusterConfig, HostConfig, LoginConfig } from './config.ts';
 import type { ClusterFile } from './file.ts';
+import { defined } from '../../lib/defined.ts';
 
 const mask = '[secret]';
 
@@ -14,8 +15,8 @@ export function effectiveFile(config: ClusterConfig): object {
     kind: 'Cluster',
     metadata: { name, namespace },
     spec: {
-      ...withoutUndefined(spec),
-      ...(registry === undefined ? {} : { registry: withoutUndefined(registry) }),
+      ...defined(spec),
+      ...(registry === undefined ? {} : { registry: defined(registry) }),
       hosts: hosts.map(hostFile),
       addons: addons.map((addon) => ({ ...addon, values: masked(addon.values) })),
     },
@@ -42,10 +43,6 @@ function masked(value: unknown, name = ''): unknown {
     return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, masked(inner, key)]));
   }
   return /pass|secret|token|credential|key/i.test(name) && typeof value === 'string' ? mask : value;
-}
-
-function withoutUndefined(value: object): object {
-  return Object.fromEntries(Object.entries(value).filter(([, field]) => field !== undefined));
 }
 
 /** Where the value at a path of the effective file comes from, in words for people. */

@@ -4,7 +4,8 @@ import type { BKEOperationStatus } from '../../api/kinds/bke-operation.ts';
 import { BkeError, type ErrorReport, toErrorReport } from '../../lib/errors.ts';
 import { formatDuration } from '../../lib/duration.ts';
 import type { Chain, LookedStep, OperationFrame, Waiting } from './chain.ts';
-import { bounded, cancelledReport, defined, hostState, lettersOf, report, stored } from './reports.ts';
+import { defined } from '../../lib/defined.ts';
+import { bounded, cancelledReport, hostState, lettersOf, report, stored } from './reports.ts';
 
 type HostEntry = NonNullable<BKEOperationStatus['hosts']>[number];
 type PhaseEntry = NonNullable<BKEOperationStatus['phases']>[number];

@@ -4,6 +4,7 @@ import type { BKEOperationStatus } from '../../api/kinds/bke-operation.ts';
 import { errorTable } from '../../lib/error-table.ts';
 import { BkeError, type ErrorReport, toErrorReport } from '../../lib/errors.ts';
 import { inLines } from './causes.ts';
+import { defined } from '../../lib/defined.ts';
 
 type HostEntry = NonNullable<BKEOperationStatus['hosts']>[number];
 
@@ -59,14 +60,4 @@ export function lettersOf({ message, hint = '' }: StoredError): number {
 
 export function cancelledReport(): StoredError {
   return stored(toErrorReport(new BkeError('BKE_CANCELLED', 'stopped before it was done')));
-}
-
-/** Without the fields that are undefined. */
-export function defined<Fields extends object>(
-  fields: Fields,
-): { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> } {
-  // oxlint-disable-next-line no-unsafe-type-assertion -- the types of what is left are those it had
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
-    [Name in keyof Fields]?: Exclude<Fields[Name], undefined>;
-  };
 }

@@ -6,6 +6,7 @@ import { machineOf } from '../preflight/machine.ts';
 import { readOwnThings } from '../preflight/own-things.ts';
 import { inspectHost, refuseFindings } from '../preflight/run.ts';
 import { stepKind } from './step.ts';
+import { defined } from '../../lib/defined.ts';
 
 const text = z.string().max(1024);
 const path = z.string().startsWith('/').max(4096);
@@ -83,12 +84,4 @@ function needsOf(given: z.infer<typeof needs>): HostNeeds {
     ...(setsTime === undefined ? {} : { setsTime }),
     ...(cluster === undefined ? {} : { kubernetes: { ...defined(cluster), failCgroupV1: cluster.failCgroupV1 } }),
   };
-}
-
-type Defined<Value> = { [Key in keyof Value]: Exclude<Value[Key], undefined> };
-
-function defined<Value extends object>(value: Value): Defined<Value> {
-  const entries = Object.entries(value).filter(([, field]) => field !== undefined);
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the same fields without those that are undefined
-  return Object.fromEntries(entries) as Defined<Value>;
 }
