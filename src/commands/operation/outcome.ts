@@ -25,6 +25,6 @@ function cancelled(hosts: Finished['hosts']): BkeError {
   );
   return new BkeError('BKE_CANCELLED', 'the operation was cancelled before it was done', {
     details,
-    hint: "The cluster is paused. 'bke cluster create -f FILE' goes on from there.",
+    hint: "What there is of the cluster is paused. 'bke cluster create -f FILE' goes on from there.",
   });
 }
