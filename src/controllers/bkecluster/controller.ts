@@ -239,6 +239,7 @@ const noneEnded = { infrastructure: false, 'control-plane': false, workers: fals
 const noMembers: Members = {
   wanted: { controlPlane: 0, workers: 0 },
   joined: { controlPlane: 0, workers: 0 },
+  unjoined: 0,
   leaving: 0,
   joining: false,
   outdated: 0,

@@ -23,7 +23,7 @@ export interface Fleet {
 
 export type Members = Pick<
   StateInput,
-  'wanted' | 'joined' | 'leaving' | 'joining' | 'outdated' | 'failed' | 'waits' | 'deleteTrouble'
+  'wanted' | 'joined' | 'unjoined' | 'leaving' | 'joining' | 'outdated' | 'failed' | 'waits' | 'deleteTrouble'
 >;
 
 export function membersOf(fleet: Fleet): Members {
@@ -39,6 +39,7 @@ export function membersOf(fleet: Fleet): Members {
       workers: deployments.reduce((sum, deployment) => sum + sizeOf(deployment), 0),
     },
     joined: countOf(joined),
+    unjoined: missing.length,
     leaving: leaving.length,
     joining: missing.some((member) => !isControlPlane(member.machine) && isJoining(member)),
     outdated: joined.filter((member) => isOutdated(member, fleet)).length,

@@ -40,6 +40,8 @@ export interface StateInput {
   readonly wanted: Count;
   /** Machines with a node that are to stay. */
   readonly joined: Count;
+  /** Machines without a node that are to stay, also those above what is wanted: what replaces another one comes beside it. */
+  readonly unjoined: number;
   /** Machines that are going. */
   readonly leaving: number;
   /** A worker that is not there yet has begun to join. */
@@ -75,7 +77,7 @@ function change(input: StateInput): State | undefined {
     const held = waits ?? { message: `${outdated} machines have another version` };
     return { name: 'Upgrading', reason: 'Upgrading', ...held };
   }
-  if (missing.controlPlane + missing.workers === 0) return shrinking(input);
+  if (missing.controlPlane + missing.workers === 0) return shrinking(input) ?? replacing(input);
   if (failed.length === 0) return growing(input, missing);
   return { name: 'InstallFailed', reason: installed ? 'ScaleOutFailed' : 'InstallFailed', ...gathered(failed) };
 }
@@ -84,6 +86,12 @@ function shrinking({ leaving, failed, waits }: StateInput): State | undefined {
   if (leaving === 0) return undefined;
   if (failed.length > 0) return { name: 'Abnormal', reason: 'ScaleInFailed', ...gathered(failed) };
   return { name: 'Scaling', reason: 'ScalingIn', ...(waits ?? { message: `${leaving} machines are going` }) };
+}
+
+function replacing({ unjoined, failed, waits }: StateInput): State | undefined {
+  if (unjoined === 0) return undefined;
+  if (failed.length > 0) return { name: 'Abnormal', reason: 'ReplaceFailed', ...gathered(failed) };
+  return { name: 'Scaling', reason: 'Replacing', ...(waits ?? { message: `${unjoined} machines have no node yet` }) };
 }
 
 function growing(input: StateInput, missing: Count): State {

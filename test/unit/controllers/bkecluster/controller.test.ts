@@ -206,6 +206,20 @@ describe('a cluster that comes', () => {
     expect(management.writes.length).toBe(writes);
   });
 
+  it('is not healthy while a machine that is to stay has no node, though as many as are wanted have one', async () => {
+    await reconcile();
+    await endCommand(management, 'cp1', 'Done');
+    await reconcile();
+    putNode('cp1', true);
+    putNode('w1', false);
+    await reconcile();
+    expect(await state()).toBe('Healthy AllReady');
+    management.put(...machineObjects('surplus', true));
+    await reconcile();
+    expect(await state()).toBe('Scaling Replacing');
+    expect(textAt(await bkeCluster(), 'status', 'state', 'message')).toContain('surplus');
+  });
+
   it('says what is wrong with a kubeconfig that nobody can use', async () => {
     await reconcile();
     await endCommand(management, 'cp1', 'Done');
