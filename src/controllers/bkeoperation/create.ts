@@ -3,12 +3,20 @@ import type { BKEOperationStatus } from '../../api/kinds/bke-operation.ts';
 import { fieldAt, listAt, textAt } from '../../kube/fields.ts';
 import { firstLine, holds, troubleOf } from './causes.ts';
 import { type Asking, siteTrouble } from './host-errors.ts';
-import { type Around, describeCommand, hostSteps, isNode } from './host-steps.ts';
+import {
+  type Around,
+  describeCommand,
+  hostSteps,
+  isNode,
+  itsDeployment,
+  lacksDeployment,
+  unwrittenWords,
+} from './host-steps.ts';
 import type { Chain, Look, LookedStep, OperationFrame } from './chain.ts';
 import { clusterEntry } from './entries.ts';
 import { isKubeletSilent, kubeletLog, unreadyWords, withLostNodes } from './lost-nodes.ts';
 import { clusterCommand, inNamespace } from './next-commands.ts';
-import { type ClusterName, isInitialised, type World } from './world.ts';
+import { type ClusterName, isInitialised, kinds, type World } from './world.ts';
 
 const minuteMs = 60_000;
 const limits = {
@@ -104,19 +112,24 @@ function clusterSteps(around: Around, someFailed: boolean): LookedStep[] {
   ];
 }
 
-/** They are written by the command that asked for the operation: where it has died, whoever waits has to run it again. */
-function resourcesLook({ cluster, bkeCluster, nodes }: World): Look {
+function resourcesLook(world: World): Look {
+  const { cluster, bkeCluster, nodes } = world;
   const missing = [
     ...(cluster === undefined ? ['the cluster'] : []),
     ...(bkeCluster === undefined ? ['its infrastructure'] : []),
+    ...(lacksControlPlane(world) ? ['its control plane'] : []),
+    ...(nodes.some((node) => lacksDeployment(world, node)) ? [itsDeployment] : []),
     ...(nodes.length === 0 ? ['its hosts'] : []),
   ];
   if (missing.length === 0) return { state: 'done' };
-  return {
-    state: 'waiting',
-    for: 'the resources of the cluster',
-    cause: `bke cluster create has not written ${missing.join(', ')}: where it has ended, run it again`,
-  };
+  return { state: 'waiting', for: 'the resources of the cluster', cause: unwrittenWords(missing) };
+}
+
+/** The one that the Cluster names; another kind than kubeadm's is not watched. */
+function lacksControlPlane({ cluster, controlPlane }: World): boolean {
+  const ref = fieldAt(cluster, 'spec', 'controlPlaneRef');
+  const kind = textAt(ref, 'kind') ?? kinds.controlPlane.kind;
+  return ref !== undefined && kind === kinds.controlPlane.kind && controlPlane === undefined;
 }
 
 function infrastructureLook({ world }: Around): Look {

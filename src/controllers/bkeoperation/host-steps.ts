@@ -1,4 +1,5 @@
 // What each host of a cluster goes through until it is a node, and what it looks like now.
+import { hostLabels } from '../../cluster/render/names.ts';
 import type { KubeObject } from '../../kube/client.ts';
 import { conditionOf } from '../../kube/conditions.ts';
 import { fieldAt, textAt } from '../../kube/fields.ts';
@@ -111,22 +112,40 @@ function isRetry(command: KubeObject | undefined): boolean {
 }
 
 /** A host that no machine asks for is a spare one. */
-function unclaimedLook({ name, host, pool }: NodeView, around: Around): Look {
+function unclaimedLook(node: NodeView, around: Around): Look {
+  const { name, host, pool } = node;
   const { world, noControlPlane } = around;
-  if (isPoolFull(world, pool)) return { state: 'done' };
+  const unwritten = lacksDeployment(world, node);
+  if (!unwritten && isPoolFull(world, pool)) return { state: 'done' };
   const trouble = hostTrouble(host, around.asking);
   return {
     state: 'waiting',
     for: `a machine that takes ${name}`,
-    cause: trouble === undefined ? unclaimedCause(world, pool) : causeOf(trouble),
+    cause: trouble === undefined ? unclaimedCause(world, node) : causeOf(trouble),
     ...(trouble === undefined ? {} : { trouble }),
     next: describeCommand(around),
-    blocked: noControlPlane,
+    // Where nobody writes it, the step of the resources fails.
+    blocked: noControlPlane || unwritten,
   };
 }
 
-function unclaimedCause(world: World, pool: NodeView['pool']): string {
+export const itsDeployment = 'its MachineDeployment';
+
+/** The command that asked for the operation writes it all: where it has died, whoever waits has to run it again. */
+export function unwrittenWords(missing: readonly string[]): string {
+  return `bke cluster create has not written ${missing.join(', ')}: where it has ended, run it again`;
+}
+
+/** A host that is labelled for workers is none to spare while nothing is there that makes any: it may just not be written yet. */
+export function lacksDeployment({ deployments }: World, { host, pool, bkeMachine }: NodeView): boolean {
+  const isMeant = host.metadata.labels?.[hostLabels.pool] !== undefined;
+  return pool === 'workers' && isMeant && bkeMachine === undefined && deployments.length === 0;
+}
+
+function unclaimedCause(world: World, node: NodeView): string {
+  const { pool } = node;
   if (world.cluster === undefined) return 'the cluster is not there yet';
+  if (lacksDeployment(world, node)) return unwrittenWords([itsDeployment]);
   const owner = pool === 'control-plane' ? world.controlPlane : world.deployments[0];
   if (pool === 'control-plane' || owner === undefined)
     return troubleOf(owner) ?? troubleOf(world.cluster) ?? 'none was made yet';

@@ -216,7 +216,12 @@ it('ends with a cluster that is gone before anybody saw that it was deleted', as
   await reconcile();
   // It may not be written yet.
   expect(phaseOf(operations()[0])).toBe('Running');
-  site.put(cluster());
+  const ofCluster = { 'cluster.x-k8s.io/cluster-name': 'prod' };
+  site.put(cluster(), {
+    ...kinds.deployment,
+    metadata: { namespace, name: 'prod-workers', labels: ofCluster },
+    spec: {},
+  });
   pass(5);
   await reconcile();
   await site.delete(clusterKey);

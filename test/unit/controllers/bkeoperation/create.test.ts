@@ -296,3 +296,31 @@ it('is shown to a person who watches as any operation is', async () => {
   renderer.close();
   await expect(lines.join('')).toMatchFileSnapshot('golden/create-plain.txt');
 });
+
+it('is not done with workers that nothing takes because whoever wrote the cluster was killed meanwhile', () => {
+  const site = new Site();
+  resources(site);
+  site.objects.delete('controlPlane prod-cp');
+  site.objects.delete('deployment prod-workers');
+  site.host('w1', 'workers', available);
+  expect(site.told(0).at(-1)).toBe(
+    'waiting w1 node/prepare: a machine that takes w1: bke cluster create has not written its MachineDeployment: where it has ended, run it again',
+  );
+  const words =
+    site.told(20).find((one) => one.startsWith('waiting cluster/resources')) ?? site.status.hosts?.[0]?.message;
+  expect(words).toContain('bke cluster create has not written its control plane, its MachineDeployment: where');
+  site.put('controlPlane', 'prod-cp', { spec: { replicas: 1 } });
+  site.put('bkeCluster', name, {
+    spec: { cni: 'flannel' },
+    status: { initialization: { provisioned: true }, state: { name: 'Healthy' } },
+  });
+  site.put('cluster', name, {
+    spec: { infrastructureRef: { name }, controlPlaneRef: { name: 'prod-cp' } },
+    status: { initialization: { controlPlaneInitialized: true } },
+  });
+  site.claim('cp1', 'control-plane', []);
+  site.node('cp1', true);
+  expect(site.told(40)).not.toContain('step.finished cluster/resources');
+  expect(site.status).toMatchObject({ phase: 'Running', hosts: [{ state: 'Running' }, { state: 'Done' }, {}] });
+  expect(site.told(320).at(-1)).toBe('finished failed: - failed, cp1 done, w1 stopped');
+});
