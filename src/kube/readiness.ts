@@ -41,6 +41,41 @@ export async function daemonSetTrouble(client: ReadClient, place: NamedIn): Prom
   return workloadTrouble(client, daemonSet, counts);
 }
 
+/** As deploymentTrouble. Where pods of an older form may stay, they do as well. */
+async function statefulSetTrouble(client: ReadClient, place: NamedIn): Promise<string | undefined> {
+  const set = await client.get({ apiVersion: 'apps/v1', kind: 'StatefulSet', ...place });
+  if (set === undefined) return `there is no StatefulSet ${place.namespace}/${place.name}`;
+  const wanted = numberAt(set, 'spec', 'replicas') ?? 1;
+  const mayStay =
+    textAt(set, 'spec', 'updateStrategy', 'type') === 'OnDelete' ||
+    (numberAt(set, 'spec', 'updateStrategy', 'rollingUpdate', 'partition') ?? 0) > 0;
+  const counts = {
+    wanted,
+    updated: mayStay ? wanted : (numberAt(set, 'status', 'updatedReplicas') ?? 0),
+    available: numberAt(set, 'status', 'availableReplicas') ?? 0,
+    all: 0,
+  };
+  return workloadTrouble(client, set, counts);
+}
+
+const troubles = { Deployment: deploymentTrouble, DaemonSet: daemonSetTrouble, StatefulSet: statefulSetTrouble };
+
+/**
+ * Of what was applied, the first that does not run as it is asked for: `Deployment kube-system/dns: 0 of 1 ready; …`. What is asked for with no replicas is
+ * not meant to run. @throws BkeError as KubeClient does
+ */
+export async function appliedTrouble(client: ReadClient, objects: readonly KubeObject[]): Promise<string | undefined> {
+  for (const object of objects) {
+    const { kind, metadata } = object;
+    const isOne = kind === 'Deployment' || kind === 'DaemonSet' || kind === 'StatefulSet';
+    if (!isOne || numberAt(object, 'spec', 'replicas') === 0) continue;
+    const place = { namespace: metadata.namespace ?? 'default', name: metadata.name };
+    const trouble = await troubles[kind](client, place);
+    if (trouble !== undefined) return `${kind} ${place.namespace}/${place.name}: ${trouble}`;
+  }
+  return undefined;
+}
+
 /** undefined: the node is ready. */
 export function nodeTrouble(node: KubeObject): string | undefined {
   const ready = conditionOf(node, 'Ready');

@@ -91,6 +91,8 @@ const status = z.object({
           name: z.string().max(53),
           version: z.string().max(64).optional(),
           phase: z.string().max(32),
+          message: z.string().max(4096).optional().describe('Why it is not ready yet.'),
+          namespaces: z.array(z.string().max(63)).max(64).optional().describe('Their pods count for the health.'),
           error: errorReport.optional(),
         }),
       )

@@ -133,7 +133,7 @@ function addonNodes(bkeCluster: KubeObject | undefined): TreeNode[] {
       status: phase === 'Ready' ? 'True' : 'False',
       reason: phase,
       since: '',
-      message: message === undefined ? '' : `error[${code ?? ''}] ${message}`,
+      message: message === undefined ? (textAt(addon, 'message') ?? '') : `error[${code ?? ''}] ${message}`,
       children: [],
     };
   });

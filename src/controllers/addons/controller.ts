@@ -1,11 +1,11 @@
 // Gives clusters their network as soon as their control plane is there, before any node can be ready, and then what else they ask for.
-import { flannelDaemonSet, flannelObjects } from '../../cluster/cni/flannel.ts';
+import { flannelObjects } from '../../cluster/cni/flannel.ts';
 import { applyAll } from '../../kube/apply.ts';
 import type { KubeClient, KubeObject } from '../../kube/client.ts';
 import { fieldAt, listAt, numberAt, textAt } from '../../kube/fields.ts';
 import { parseManifests } from '../../kube/manifests.ts';
 import { pendingOf } from '../../kube/pending.ts';
-import { daemonSetTrouble } from '../../kube/readiness.ts';
+import { appliedTrouble } from '../../kube/readiness.ts';
 import { BkeError, toErrorReport } from '../../lib/errors.ts';
 import type { FileArtifact } from '../../release/catalogue.ts';
 import { isClusterPaused } from '../bkehost/around.ts';
@@ -29,6 +29,8 @@ import { putStatus } from '../object-status.ts';
 import { SiteView } from '../site-view.ts';
 import { WorkloadClients, type Workloads } from '../workload.ts';
 import { findManifest, Manifests } from './manifests.ts';
+import { keptStatus } from './kept.ts';
+import { namespacesOf } from './namespaces.ts';
 import { type AddonStatus, type PlannedAddon, plannedAddons } from './plan.ts';
 
 export type AddonClient = Pick<KubeClient, 'get' | 'apply'>;
@@ -45,6 +47,8 @@ const failedMs = 10_000;
 /** What is applied is looked at again: somebody may have taken it away. */
 const settledMs = 300_000;
 const applyMs = 60_000;
+/** As its definition allows. */
+const longestMessage = 4096;
 
 export function addonsController(
   client: AddonClient,
@@ -116,13 +120,17 @@ class AddonReconciler {
 
   async #all(target: Target): Promise<ReconcileResult> {
     const statuses: AddonStatus[] = [];
+    let isUnseen = false;
     for (const addon of plannedAddons(target.bkeCluster)) {
-      statuses.push(await this.#one(addon, target));
+      const now = await this.#one(addon, target);
+      const kept = keptStatus(target.bkeCluster, addon, now);
+      isUnseen ||= kept !== undefined;
+      statuses.push(kept ?? now);
       // Pods of the others need it.
       if (addon.kind === 'network' && statuses[0]?.phase === 'Failed') break;
     }
     await this.#write(target.bkeCluster, statuses);
-    if (statuses.some(({ phase }) => phase === 'Failed')) return { requeueAfterMs: failedMs };
+    if (isUnseen || statuses.some(({ phase }) => phase === 'Failed')) return { requeueAfterMs: failedMs };
     return { requeueAfterMs: statuses.every(({ phase }) => phase === 'Ready') ? settledMs : waitMs };
   }
 
@@ -148,17 +156,22 @@ class AddonReconciler {
     const told = { name, version: artifact.version };
     const { aside, signal } = target.scope;
     try {
-      return { ...told, phase: await aside(() => this.#bring(addon, artifact, target)) };
+      return { ...told, ...(await aside(() => this.#bring(addon, artifact, target))) };
     } catch (thrown) {
       signal.throwIfAborted();
       if (!(thrown instanceof BkeError)) throw thrown;
-      const { code, message, hint } = toErrorReport(thrown);
-      return { ...told, phase: 'Failed', error: { code, message, ...(hint === undefined ? {} : { hint }) } };
+      const { code, message, details = [], hint } = toErrorReport(thrown);
+      const words = [message, ...details].join('\n').slice(0, longestMessage);
+      return { ...told, phase: 'Failed', error: { code, message: words, ...(hint === undefined ? {} : { hint }) } };
     }
   }
 
   /** Asks the site's file repository and the cluster itself: either may be dead. */
-  async #bring(addon: PlannedAddon, artifact: FileArtifact, target: Target): Promise<'Ready' | 'Applied'> {
+  async #bring(
+    addon: PlannedAddon,
+    artifact: FileArtifact,
+    target: Target,
+  ): Promise<Pick<AddonStatus, 'phase' | 'message' | 'namespaces'>> {
     const { workload, scope } = target;
     const objects = await this.#objects(addon, artifact, target);
     const pending = await pendingOf(workload, objects, fieldManager);
@@ -167,8 +180,10 @@ class AddonReconciler {
       await applyAll(workload, pending, { fieldManager, force: true, signal, timeoutMs: applyMs });
       await this.#told(target.bkeCluster, addon, artifact);
     }
-    const trouble = addon.kind === 'network' ? await daemonSetTrouble(workload, flannelDaemonSet) : undefined;
-    return trouble === undefined ? 'Ready' : 'Applied';
+    const namespaces = namespacesOf(objects);
+    const trouble = await appliedTrouble(workload, objects);
+    if (trouble === undefined) return { phase: 'Ready', namespaces };
+    return { phase: 'Applied', message: trouble.slice(0, longestMessage), namespaces };
   }
 
   async #objects({ kind, name }: PlannedAddon, artifact: FileArtifact, target: Target): Promise<readonly KubeObject[]> {
@@ -227,8 +242,11 @@ function verdictOf(addons: readonly AddonStatus[]): Verdict {
     const lines = failed.map(({ name, error }) => `${name}: ${error?.code ?? ''}: ${error?.message ?? ''}`);
     return no('AddonFailed', lines.join('\n').slice(0, 8000));
   }
-  const waiting = addons.filter(({ phase }) => phase !== 'Ready').map(({ name }) => name);
-  return waiting.length === 0 ? yes('Ready') : unknown('Applied', `not all pods run yet: ${waiting.join(', ')}`);
+  const waiting = addons
+    .filter(({ phase }) => phase !== 'Ready')
+    .map(({ name, message }) => (message === undefined ? name : `${name}: ${message}`));
+  if (waiting.length === 0) return yes('Ready');
+  return unknown('Applied', `not all pods run yet: ${waiting.join('\n')}`.slice(0, 8000));
 }
 
 function missing({ name, version }: PlannedAddon): NonNullable<AddonStatus['error']> {
@@ -236,7 +254,7 @@ function missing({ name, version }: PlannedAddon): NonNullable<AddonStatus['erro
   return {
     code: 'BKE_ARTIFACT_MISSING',
     message: `no loaded release has a manifest ${what}`,
-    hint: 'Load a bundle that has it: bke init --bundle FILE.',
+    hint: 'Correct its name and version, or load a bundle that has it (bke init --bundle FILE), and run the same command again.',
   };
 }
 

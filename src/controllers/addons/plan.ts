@@ -1,6 +1,6 @@
 // What a cluster gets besides Kubernetes: its network first, then the add-ons that it asks for. Pure.
 import type { KubeObject } from '../../kube/client.ts';
-import { listAt, textAt } from '../../kube/fields.ts';
+import { fieldAt, listAt, textAt } from '../../kube/fields.ts';
 
 export interface PlannedAddon {
   readonly name: string;
@@ -28,5 +28,45 @@ export interface AddonStatus {
   readonly name: string;
   readonly version?: string;
   readonly phase: AddonPhase;
+  /** Why it is not ready yet. */
+  readonly message?: string;
+  /** That its objects are in: pods there count for the health of the cluster. */
+  readonly namespaces?: readonly string[];
   readonly error?: { readonly code: string; readonly message: string; readonly hint?: string };
+}
+
+/** An add-on that is asked for, and not there and ready as it is asked for. */
+export interface OpenAddon {
+  readonly name: string;
+  readonly isNetwork: boolean;
+  /** For people, with its name. */
+  readonly words: string;
+  /** As its status has it; undefined: it has not failed. */
+  readonly error: unknown;
+}
+
+/** The network that nobody has begun with is not among them: whoever brings it, nodes tell whether it works. */
+export function openAddons(bkeCluster: KubeObject | undefined): OpenAddon[] {
+  if (bkeCluster === undefined) return [];
+  const statuses = listAt(bkeCluster, 'status', 'addons');
+  return plannedAddons(bkeCluster).flatMap((addon) => {
+    const { name, kind } = addon;
+    const status = statuses.find((one) => fieldAt(one, 'name') === name);
+    const isNetwork = kind === 'network';
+    const words = status === undefined && isNetwork ? undefined : openWords(addon, status);
+    return words === undefined ? [] : [{ name, isNetwork, words, error: fieldAt(status, 'error') }];
+  });
+}
+
+function openWords({ name, version }: PlannedAddon, status: unknown): string | undefined {
+  const [phase, error] = [textAt(status, 'phase'), fieldAt(status, 'error')];
+  if (error !== undefined) {
+    const parts = [textAt(error, 'code'), textAt(error, 'message')].filter((part) => part !== undefined);
+    return [`add-on ${name}: ${parts.join(': ')}`, textAt(error, 'hint') ?? []].flat().join('\n');
+  }
+  if (phase === undefined) return `add-on ${name} is not applied yet`;
+  const there = textAt(status, 'version');
+  if (version !== undefined && there !== version) return `add-on ${name} ${version} is not applied yet`;
+  if (phase === 'Ready') return undefined;
+  return `add-on ${name} is not ready: ${textAt(status, 'message') ?? 'not all of its pods run yet'}`;
 }

@@ -1,6 +1,6 @@
 // Looks after clusters: their endpoint, the host that their control plane begins on, and what state they are in, with all that holds it.
 import type { KubeClient, KubeObject } from '../../kube/client.ts';
-import { listAt, textAt } from '../../kube/fields.ts';
+import { textAt } from '../../kube/fields.ts';
 import { BkeError } from '../../lib/errors.ts';
 import { isClusterPaused } from '../bkehost/around.ts';
 import { type HostName, nameOf, objectName } from '../bkehost/host.ts';
@@ -13,6 +13,7 @@ import type { Informers } from '../informers.ts';
 import { deleteOwnSecret } from '../own-secret.ts';
 import { isHeld } from '../paused.ts';
 import { WorkloadClients, type Workloads } from '../workload.ts';
+import { addonNamespaces, withAddons } from './addons.ts';
 import { Around } from './around.ts';
 import { blockMove } from './block-move.ts';
 import { type Ground, groundTrouble, Groundwork, readyOf } from './ground.ts';
@@ -105,7 +106,8 @@ class ClusterReconciler {
     const groundwork = new Groundwork({ client: this.#parts.client, around: this.#around, giving });
     const ground = await groundwork.groundOf(held, cluster);
     const members = this.#members(cluster);
-    const health = await this.#health({ object: ground.object, cluster, scope }, members);
+    const asked = await this.#health({ object: ground.object, cluster, scope }, members);
+    const health = withAddons(asked, ground.object);
     const installed = await this.#installed(ground, members);
     const deleting = cluster.metadata.deletionTimestamp !== undefined;
     const state = stateOf({
@@ -259,8 +261,4 @@ function hasAny({ wanted }: Members): boolean {
 function healthyOf(healthy: boolean, health: Health | undefined, message: string): Verdict {
   if (health === undefined) return unknown('NotAsked', 'it is asked once all nodes have joined');
   return healthy ? yes('AllReady') : no(health.trouble?.reason ?? 'NotReady', health.trouble?.message ?? message);
-}
-
-function addonNamespaces(bkeCluster: KubeObject): string[] {
-  return listAt(bkeCluster, 'spec', 'addons').flatMap((addon) => textAt(addon, 'namespace') ?? []);
 }

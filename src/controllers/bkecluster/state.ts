@@ -21,7 +21,7 @@ export interface Trouble {
 
 export interface HealthTrouble extends Trouble {
   /** Absent: its API server answers, and something in the cluster is not ready. */
-  readonly reason?: 'Unreachable';
+  readonly reason?: 'Unreachable' | 'AddonFailed';
 }
 
 export interface Count {

@@ -104,7 +104,8 @@ export function workOf(steps: readonly CommandStep[]): string | undefined {
   return current.message === undefined ? number : `${number}: ${firstLine(current.message)}`;
 }
 
-function errorOf(value: unknown): ErrorReport | undefined {
+/** As a status has it. */
+export function errorOf(value: unknown): ErrorReport | undefined {
   const message = textAt(value, 'message');
   if (message === undefined) return undefined;
   const hint = textAt(value, 'hint');

@@ -1,10 +1,13 @@
 // Making a cluster as an operation: its phases, and what of each is so now.
 import type { BKEOperationStatus } from '../../api/kinds/bke-operation.ts';
-import { fieldAt, listAt, textAt } from '../../kube/fields.ts';
+import { fieldAt, textAt } from '../../kube/fields.ts';
+import { defined } from '../../lib/defined.ts';
+import { openAddons } from '../addons/plan.ts';
 import { firstLine, holds, troubleOf } from './causes.ts';
-import { type Asking, siteTrouble } from './host-errors.ts';
+import { addonTrouble, type Asking, siteTrouble } from './host-errors.ts';
 import {
   type Around,
+  causeOf,
   describeCommand,
   hostSteps,
   isNode,
@@ -102,12 +105,12 @@ function clusterSteps(around: Around, someFailed: boolean): LookedStep[] {
     step('network', 'network', {
       title: 'network plugin',
       timeoutMs: limits.network,
-      look: held(networkLook(world), noControlPlane),
+      look: held(networkLook(around), noControlPlane),
     }),
     step('health', 'health', {
       title: 'health',
       timeoutMs: limits.health,
-      look: held(healthLook(world), noControlPlane || someFailed),
+      look: held(healthLook(around), noControlPlane || someFailed),
     }),
   ];
 }
@@ -154,53 +157,44 @@ function controlPlaneLook(world: World): Look {
   };
 }
 
-/** Nodes are ready as soon as their network works: that is asked for, whoever brings it. */
-function networkLook(world: World): Look {
-  const joined = world.nodes.filter(isNode);
+/** Nodes are ready as soon as their network works: that is asked for, whoever brings it. Other add-ons belong to the health of the cluster. */
+function networkLook({ world, asking }: Around): Look {
+  const { bkeCluster, nodes } = world;
+  const joined = nodes.filter(isNode);
   const unready = joined.filter(({ machine }) => !holds(machine, 'NodeReady') && !holds(machine, 'NodeHealthy'));
-  if (joined.length > 0 && unready.length === 0 && !addonsOpen(world)) return { state: 'done' };
+  const open = openAddons(bkeCluster).filter(({ isNetwork }) => isNetwork);
+  if (joined.length > 0 && unready.length === 0 && open.length === 0) return { state: 'done' };
   const told = unready.flatMap((node) => unreadyWords(node) ?? []);
-  const addon = addonTrouble(world);
+  const trouble = addonTrouble(bkeCluster, open, asking);
+  const addons = open.map(({ words }) => firstLine(words));
   // A node is not ready for want of the network that could not be applied; what was applied works when the nodes do.
-  const causes =
-    addon?.isFailed === true ? [addon.words, ...told] : [...told, ...(addon === undefined ? [] : [addon.words])];
+  const causes = open.some(({ error }) => error !== undefined) ? [...addons, ...told] : [...told, ...addons];
   const cause = causes[0] ?? (unready[0] === undefined ? 'no node is there yet' : `${unready[0].name} is not ready`);
   const silent = unready.find(isKubeletSilent);
   const next = silent === undefined ? describeCommand({ world }) : kubeletLog(silent.name);
-  return { state: 'waiting', for: 'the network of the nodes', cause, next };
+  return { state: 'waiting', for: 'the network of the nodes', cause, next, ...defined({ trouble }) };
 }
 
-/** Only the network plugin is waited for here; other add-ons belong to the health of the cluster. */
-function networkAddon({ bkeCluster }: World): unknown {
-  const cni = textAt(bkeCluster, 'spec', 'cni');
-  return listAt(bkeCluster, 'status', 'addons').find((addon) => fieldAt(addon, 'name') === cni);
-}
-
-function addonsOpen(world: World): boolean {
-  const phase = textAt(networkAddon(world), 'phase');
-  return phase !== undefined && phase !== 'Ready';
-}
-
-function addonTrouble(world: World): { readonly words: string; readonly isFailed: boolean } | undefined {
-  const addon = networkAddon(world);
-  const phase = textAt(addon, 'phase');
-  if (addon === undefined || phase === undefined || phase === 'Ready') return undefined;
-  const message = textAt(addon, 'error', 'message');
-  const words = `${textAt(addon, 'name') ?? 'add-on'} is ${phase}${message === undefined ? '' : `: ${firstLine(message)}`}`;
-  return { words, isFailed: message !== undefined };
-}
-
-function healthLook(world: World): Look {
+/** The state of the cluster may be of before it was asked for an add-on: those are looked at too. */
+function healthLook({ world, asking }: Around): Look {
   const { bkeCluster, cluster } = world;
   const state = textAt(bkeCluster, 'status', 'state', 'name');
-  const available = holds(cluster, 'Available');
-  if (state === 'Healthy' || (state === undefined && available)) return { state: 'done' };
-  const reason = [textAt(bkeCluster, 'status', 'state', 'reason'), textAt(bkeCluster, 'status', 'state', 'message')];
-  const told = state === undefined ? undefined : [state, ...reason.filter((part) => part !== undefined)].join(': ');
+  const open = openAddons(bkeCluster);
+  const isWell = state === 'Healthy' || (state === undefined && holds(cluster, 'Available'));
+  if (isWell && open.length === 0) return { state: 'done' };
+  const trouble = addonTrouble(bkeCluster, open, asking);
+  const cause =
+    trouble === undefined ? ((isWell ? open[0]?.words : undefined) ?? healthWords(world)) : causeOf(trouble);
   return {
     state: 'waiting',
     for: 'the cluster to be healthy',
-    cause: firstLine(told ?? troubleOf(cluster) ?? 'its health is not known yet'),
+    cause: firstLine(cause),
     next: describeCommand({ world }),
+    ...defined({ trouble }),
   };
+}
+
+function healthWords({ bkeCluster, cluster }: World): string {
+  const parts = ['name', 'reason', 'message'].flatMap((part) => textAt(bkeCluster, 'status', 'state', part) ?? []);
+  return parts.length === 0 ? (troubleOf(cluster) ?? 'its health is not known yet') : parts.join(': ');
 }

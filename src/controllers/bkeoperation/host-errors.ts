@@ -1,14 +1,15 @@
-// What is wrong with a host, and for how long that is borne before its step has failed: not at all where nothing but a person changes it.
+// What is wrong with a host or an add-on, and for how long that is borne before its step has failed: not at all where nothing but a person changes it.
 import type { KubeObject } from '../../kube/client.ts';
 import { conditionOf, conditionSince, conditionWords } from '../../kube/conditions.ts';
 import { textAt } from '../../kube/fields.ts';
 import type { ErrorCode } from '../../lib/error-table.ts';
 import type { ErrorReport } from '../../lib/errors.ts';
-import { plural } from '../../lib/text.ts';
+import { named, plural } from '../../lib/text.ts';
+import type { OpenAddon } from '../addons/plan.ts';
 import { askedBy } from '../bkehost/host.ts';
 import { isLastingCode } from '../bkehost/reasons.ts';
 import { hostReset } from '../bkehost/was-reset.ts';
-import { errorInMessage } from './causes.ts';
+import { errorInMessage, errorOf } from './causes.ts';
 import type { Trouble } from './chain.ts';
 
 /** What operation asks, and since when. What was so before may be mended by now: whoever is at work on it looks again first. */
@@ -22,7 +23,7 @@ export interface Asking {
  * With what it takes to find out (a login 20 s, a heartbeat 40 s, a look at the world 5 s) all of it is told within a minute, and what heals by
  * itself was tried again a few times.
  */
-const graceMs = { heals: 30_000, silent: 10_000, looksAgain: 30_000, site: 15_000 } as const;
+const graceMs = { heals: 30_000, silent: 10_000, looksAgain: 30_000, site: 15_000, cluster: 120_000 } as const;
 
 /** Reasons that no error stands behind. */
 const lastingReasons: ReadonlySet<string> = new Set([
@@ -148,6 +149,32 @@ export function siteTrouble(object: KubeObject | undefined, type: string): Troub
   if (found === undefined || !siteReasons.has(found.reason)) return undefined;
   const code = found.reason === 'ArtifactsMissing' ? 'BKE_ARTIFACT_MISSING' : 'BKE_SITE_UNKNOWN';
   return { error: errorInMessage(found.message) ?? { code, message: found.message }, graceMs: graceMs.site };
+}
+
+/** Of what an add-on failed with: the same again comes to the same. */
+const lastingAddons: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  'BKE_ARTIFACT_MISSING',
+  'BKE_ARTIFACT_UNUSABLE',
+  'BKE_DIGEST_MISMATCH',
+  'BKE_KUBE_MANIFEST_INVALID',
+  'BKE_KUBE_REFUSED',
+  'BKE_KUBE_FORBIDDEN',
+]);
+
+/** Of the first that failed. Whoever applies it looks every ten seconds; what heals may take as long as an API server that starts anew. */
+export function addonTrouble(
+  bkeCluster: KubeObject | undefined,
+  open: readonly OpenAddon[],
+  asking: Asking,
+): Trouble | undefined {
+  const [first] = open.flatMap(({ name, error }) => {
+    const found = errorOf(error);
+    return found === undefined ? [] : [{ ...found, message: named(`add-on ${name}`, found.message) }];
+  });
+  // Its API server is waited for as such.
+  if (bkeCluster === undefined || first === undefined || first.code === 'BKE_KUBE_UNREACHABLE') return undefined;
+  if (!lastingAddons.has(first.code)) return { error: first, graceMs: graceMs.cluster };
+  return { error: first, graceMs: isSince(bkeCluster, 'AddonsReady', asking) ? graceMs.site : graceMs.looksAgain };
 }
 
 /** Made after somebody asked: all that is said of it is about this attempt. */

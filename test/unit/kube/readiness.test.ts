@@ -1,7 +1,7 @@
 // Why something is not ready, from statuses as Kubernetes writes them.
 import { describe, expect, it } from 'vitest';
 import type { KubeObject, ListOptions, ResourceKind } from '../../../src/kube/client.ts';
-import { daemonSetTrouble, deploymentTrouble, nodeTrouble } from '../../../src/kube/readiness.ts';
+import { appliedTrouble, daemonSetTrouble, deploymentTrouble, nodeTrouble } from '../../../src/kube/readiness.ts';
 import { BkeError } from '../../../src/lib/errors.ts';
 
 interface World {
@@ -196,6 +196,30 @@ describe('daemonSetTrouble', () => {
     const full = daemonSet({ desiredNumberScheduled: 2, updatedNumberScheduled: 2, numberAvailable: 2 });
     expect(await daemonSetTrouble(world({ object: full }), place)).toBeUndefined();
     expect(await daemonSetTrouble(world({}), place)).toBe('there is no DaemonSet ns/web');
+  });
+});
+
+describe('appliedTrouble', () => {
+  const statefulSet = (spec: object, status: object): KubeObject => ({
+    ...named('StatefulSet', 'web'),
+    spec,
+    status: { observedGeneration: 1, ...status },
+  });
+
+  it('names the first that does not run, and leaves out what is not meant to', async () => {
+    const objects = [named('ConfigMap', 'web'), { ...named('Deployment', 'off'), spec: { replicas: 0 } }, none];
+    expect(await appliedTrouble(world({ object: none }), objects)).toBe('Deployment ns/web: 0 of 1 ready');
+    expect(await appliedTrouble(world({ object: none }), objects.slice(0, 2))).toBeUndefined();
+  });
+
+  it('wants all pods of a StatefulSet in its newest form, but where older ones may stay', async () => {
+    const older = { updatedReplicas: 0, availableReplicas: 2 };
+    const now = async (object: KubeObject): Promise<string | undefined> => appliedTrouble(world({ object }), [object]);
+    expect(await now(statefulSet({ replicas: 2 }, older))).toBe('StatefulSet ns/web: 0 of 2 replaced by the new form');
+    expect(await now(statefulSet({ replicas: 2, updateStrategy: { type: 'OnDelete' } }, older))).toBeUndefined();
+    const held = { replicas: 2, updateStrategy: { rollingUpdate: { partition: 2 } } };
+    expect(await now(statefulSet(held, older))).toBeUndefined();
+    expect(await now(statefulSet(held, { ...older, availableReplicas: 1 }))).toBe('StatefulSet ns/web: 1 of 2 ready');
   });
 });
 

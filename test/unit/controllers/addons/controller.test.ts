@@ -39,11 +39,13 @@ let management: FakeCluster;
 let workload: FakeCluster;
 let controller: Controller;
 let told: string[];
+let addonManifest: string;
 
 beforeEach(() => {
   management = new FakeCluster();
   workload = new FakeCluster();
   told = [];
+  addonManifest = metrics;
   putSite(management);
   management.put(
     clusterObject(),
@@ -54,7 +56,7 @@ beforeEach(() => {
   const context = { events, metrics: createMetrics(), now, namespace: undefined };
   controller = addonsController(management, context, {
     workloads: { clientOf: async () => workload.client(), forget: ({ name }) => void told.push(`forget ${name}`) },
-    manifests: { text: async ({ name }) => (name === 'flannel' ? flannel : metrics) },
+    manifests: { text: async ({ name }) => (name === 'flannel' ? flannel : addonManifest) },
   });
   controller.watch(fakeInformers(management), () => undefined);
 });
@@ -107,6 +109,54 @@ it('applies the network as soon as the first host is a node, fitted to the clust
   const writes = management.writes.length + workload.writes.length;
   await reconcile();
   expect(management.writes.length + workload.writes.length).toBe(writes);
+});
+
+it('calls an add-on ready when what it brought runs, and says till then why it does not', async () => {
+  putFirstNode();
+  addonManifest = `${metrics}---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: metrics-server, namespace: metrics, generation: 1}
+spec: {replicas: 1, selector: {matchLabels: {app: metrics}}}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: settings, namespace: default}
+`;
+  const deployment = { apiVersion: 'apps/v1', kind: 'Deployment', namespace: 'metrics', name: 'metrics-server' };
+  const addon = async (): Promise<unknown> => listAt(await management.get(key), 'status', 'addons')[1];
+  await reconcile();
+  const namespaces = ['kube-system', 'metrics'];
+  const told = { name: 'metrics-server', version: 'v0.8.0', namespaces };
+  const unseen = 'Deployment metrics/metrics-server: its controller has not taken it up yet';
+  expect(await addon()).toEqual({ ...told, phase: 'Applied', message: unseen });
+  await workload.patch(deployment, { status: { observedGeneration: 1 } });
+  await reconcile();
+  const why = 'Deployment metrics/metrics-server: 0 of 1 ready';
+  expect(await addon()).toEqual({ ...told, phase: 'Applied', message: why });
+  expect(conditionOf(await management.get(key), 'AddonsReady')?.message).toContain(`metrics-server: ${why}`);
+  await workload.patch(deployment, { status: { replicas: 1, updatedReplicas: 1, availableReplicas: 1 } });
+  await reconcile();
+  expect(await addon()).toEqual({ ...told, phase: 'Ready' });
+});
+
+it('keeps telling that an add-on is ready while nobody who could say otherwise answers', async () => {
+  putFirstNode();
+  management.put(
+    bkeClusterObject({ cni: 'none', controlPlaneEndpoint: endpoint, addons: [{ name: 'metrics-server' }] }),
+  );
+  await reconcile();
+  const before = listAt(await management.get(key), 'status', 'addons');
+  expect(textAt(before[0], 'phase')).toBe('Ready');
+  const aside = async (): Promise<never> => {
+    throw new BkeError('BKE_DOWNLOAD_FAILED', 'the file repository does not answer');
+  };
+  expect(await controller.reconcile('bke/prod', { ...reconcileScope(), aside })).toEqual({ requeueAfterMs: 10_000 });
+  expect(listAt(await management.get(key), 'status', 'addons')).toEqual(before);
+  const addons = [{ name: 'metrics-server', version: 'v0.9.0' }];
+  await management.patch(key, { spec: { addons } });
+  await reconcile();
+  expect(await phases()).toEqual(['metrics-server undefined Failed']);
 });
 
 it('tells what no release has, and what it can not install', async () => {

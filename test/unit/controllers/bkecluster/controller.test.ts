@@ -220,6 +220,45 @@ describe('a cluster that comes', () => {
     expect(textAt(await bkeCluster(), 'status', 'state', 'message')).toContain('surplus');
   });
 
+  it('is not healthy without the add-ons that it asks for, and says which and why', async () => {
+    const wanted = { cni: 'flannel', controlPlaneEndpoint: endpoint, addons: [{ name: 'apps' }] };
+    management.put(bkeClusterObject(wanted));
+    await reconcile();
+    await endCommand(management, 'cp1', 'Done');
+    await reconcile();
+    putNode('cp1', true);
+    putNode('w1', false);
+    const message = async (): Promise<string | undefined> => textAt(await bkeCluster(), 'status', 'state', 'message');
+    await reconcile();
+    expect([await state(), await message()]).toEqual(['Abnormal NotReady', 'add-on apps is not applied yet']);
+    const error = { code: 'BKE_KUBE_REFUSED', message: 'spec.selector is missing', hint: 'Mend it.' };
+    const said = async (status: object): Promise<void> => {
+      await management.patch(clusterKey, { status: { addons: [{ name: 'flannel', phase: 'Ready' }, status] } });
+      await reconcile();
+    };
+    await said({ name: 'apps', phase: 'Failed', error });
+    expect([await state(), await message()]).toEqual([
+      'Abnormal AddonFailed',
+      'add-on apps: BKE_KUBE_REFUSED: spec.selector is missing\nMend it.',
+    ]);
+    expect(conditionOf(await bkeCluster(), 'Healthy')).toMatchObject({ status: 'False', reason: 'AddonFailed' });
+    workload.put({
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { namespace: 'apps', name: 'web' },
+      status: { phase: 'Pending' },
+    });
+    await said({ name: 'apps', phase: 'Applied', message: 'Deployment apps/web: 0 of 1 ready' });
+    expect([await state(), await message()]).toEqual([
+      'Abnormal NotReady',
+      'add-on apps is not ready: Deployment apps/web: 0 of 1 ready',
+    ]);
+    await said({ name: 'apps', phase: 'Ready', namespaces: ['apps'] });
+    expect(await message()).toContain('0 of 1 Pods ready, waiting for apps/web');
+    await said({ name: 'apps', phase: 'Ready', namespaces: ['other'] });
+    expect(await state()).toBe('Healthy AllReady');
+  });
+
   it('says what is wrong with a kubeconfig that nobody can use', async () => {
     await reconcile();
     await endCommand(management, 'cp1', 'Done');
