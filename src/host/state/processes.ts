@@ -1,5 +1,6 @@
 // The processes of a host and which of them Kubernetes' containers are: by control group and shim arguments, never by name alone (docs/adr/0006-reset-rules.md, rule 2).
 import { errnoOf } from '../errno.ts';
+import { defined } from '../../lib/defined.ts';
 import type { Host } from '../host.ts';
 
 export interface ProcessInfo {
@@ -15,6 +16,8 @@ export interface ProcessInfo {
   /** Read for container shims only: a process stuck on a dead file system can block the reader of its arguments. */
   readonly args: readonly string[];
   readonly cgroups: readonly string[];
+  /** As the kernel names it, `pid:[4026531836]`; absent where it cannot be read. */
+  readonly pidNamespace?: string;
 }
 
 export type ProcessStat = Pick<ProcessInfo, 'pid' | 'parent' | 'startTicks' | 'state' | 'command'>;
@@ -54,9 +57,9 @@ async function readText(host: Host, path: string): Promise<string | undefined> {
   }
 }
 
-async function readExecutable(host: Host, pid: string): Promise<string | undefined> {
+async function readTarget(host: Host, path: string): Promise<string | undefined> {
   try {
-    return (await host.files.readLink(`/proc/${pid}/exe`)).replace(/ \(deleted\)$/, '');
+    return (await host.files.readLink(path)).replace(/ \(deleted\)$/, '');
   } catch {
     return undefined; // a kernel thread, or gone
   }
@@ -65,13 +68,14 @@ async function readExecutable(host: Host, pid: string): Promise<string | undefin
 async function readProcess(host: Host, pid: string): Promise<ProcessInfo | undefined> {
   const stat = parseProcessStat((await readText(host, `/proc/${pid}/stat`)) ?? '');
   if (stat === undefined) return undefined;
-  const [cgroup, executable, cmdline] = await Promise.all([
+  const [cgroup, executable, pidNamespace, cmdline] = await Promise.all([
     readText(host, `/proc/${pid}/cgroup`),
-    readExecutable(host, pid),
+    readTarget(host, `/proc/${pid}/exe`),
+    readTarget(host, `/proc/${pid}/ns/pid`),
     isShim(stat.command) ? readText(host, `/proc/${pid}/cmdline`) : undefined,
   ]);
   const args = cmdline === undefined ? [] : cmdline.split('\0').filter((arg) => arg !== '');
-  return { ...stat, ...(executable === undefined ? {} : { executable }), args, cgroups: parseCgroups(cgroup ?? '') };
+  return { ...stat, ...defined({ executable, pidNamespace }), args, cgroups: parseCgroups(cgroup ?? '') };
 }
 
 /** All processes but zombies. */
@@ -87,15 +91,29 @@ export async function readProcesses(host: Host): Promise<ProcessInfo[]> {
 
 const podCgroup = /^(kubepods|kubepods(-.+)?\.slice|k8s\.io)$/;
 
-/** Where the host's own tree of control groups begins: that of process 1 (a host may itself be a container inside a pod). */
-export function cgroupBase(processes: readonly ProcessInfo[]): readonly string[] {
+/** What tells the host's own from what runs in a machine or container on it (kind, LXC, nspawn), whose processes are seen from here too. */
+export interface HostRoots {
+  /** Where its tree of control groups begins: at that of process 1 (a host may itself be a container inside a pod). */
+  readonly cgroups: readonly string[];
+  readonly pidNamespace?: string;
+}
+
+export function hostRoots(processes: readonly ProcessInfo[]): HostRoots {
   const first = processes.find((process) => process.pid === 1);
-  return (first?.cgroups ?? []).map((path) => path.replace(/\/init\.scope$/, '')).filter((path) => path.length > 1);
+  const cgroups = (first?.cgroups ?? [])
+    .map((path) => path.replace(/\/init\.scope$/, ''))
+    .filter((path) => path.length > 1);
+  return { cgroups, ...defined({ pidNamespace: first?.pidNamespace }) };
 }
 
 function belowBase(path: string, bases: readonly string[]): string {
   const base = bases.find((candidate) => path === candidate || path.startsWith(`${candidate}/`));
   return base === undefined ? path : path.slice(base.length);
+}
+
+/** Pods have process namespaces of their own; what starts them runs in the host's. */
+function runsOnHost({ pidNamespace }: ProcessInfo, roots: HostRoots): boolean {
+  return pidNamespace === undefined || roots.pidNamespace === undefined || pidNamespace === roots.pidNamespace;
 }
 
 /** The containerd namespace a shim serves, e.g. `k8s.io` or docker's `moby`. */
@@ -109,18 +127,19 @@ export function shimNamespace(process: ProcessInfo): string | undefined {
 /** K3s unpacks its programs here, itself among them, and runs them from here only. */
 const k3sPrograms = '/var/lib/rancher/k3s/data/';
 
-/** Why a process belongs to Kubernetes' containers; undefined where it doesn't. */
-export function podProcessReason(process: ProcessInfo, bases: readonly string[]): string | undefined {
+/** Why a process belongs to the containers of this host's Kubernetes; undefined where it doesn't. */
+export function podProcessReason(process: ProcessInfo, roots: HostRoots): string | undefined {
   const namespace = shimNamespace(process);
-  if (namespace !== undefined) return namespace === 'k8s.io' ? 'container shim of namespace k8s.io' : undefined;
+  if (namespace !== undefined)
+    return namespace === 'k8s.io' && runsOnHost(process, roots) ? 'container shim of namespace k8s.io' : undefined;
   for (const path of process.cgroups) {
-    const part = belowBase(path, bases)
-      .split('/')
-      .find((name) => podCgroup.test(name));
-    if (part !== undefined) return `runs in the control group ${part}`;
+    // At the top only: one further down is of a kubelet that runs in a container.
+    const [, top = ''] = belowBase(path, roots.cgroups).split('/');
+    if (podCgroup.test(top)) return `runs in the control group ${top}`;
   }
   // Its containerd outlives a K3s that was killed, and a K3s without a unit would start pods again.
-  return process.executable?.startsWith(k3sPrograms) === true ? "one of K3s's own programs" : undefined;
+  const isK3s = process.executable?.startsWith(k3sPrograms) === true && runsOnHost(process, roots);
+  return isK3s ? "one of K3s's own programs" : undefined;
 }
 
 /** A process and all that it descends from: what must never be ended by it. */

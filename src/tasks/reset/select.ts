@@ -7,7 +7,7 @@ import { foreignPorts, type Link, linkMaker } from '../../host/state/links.ts';
 import { isWithin, type Mount } from '../../host/state/mounts.ts';
 import { isPodNamespace, namespaceFolder } from '../../host/state/network-namespaces.ts';
 import { isKubernetesTable, type NftTable } from '../../host/state/nftables.ts';
-import { cgroupBase, lineage, podProcessReason, type ProcessInfo } from '../../host/state/processes.ts';
+import { hostRoots, lineage, podProcessReason, type ProcessInfo } from '../../host/state/processes.ts';
 import { type PolicyRule, policyRuleMaker, type Route, routeMaker } from '../../host/state/routes.ts';
 import type { NetworkState } from '../../host/state/state.ts';
 import { unitFolder } from '../../host/systemd.ts';
@@ -19,18 +19,18 @@ export interface PodProcess {
 
 /** Processes of pods, without process `self` and those it descends from. */
 export function podProcesses(processes: readonly ProcessInfo[], self: number): PodProcess[] {
-  const bases = cgroupBase(processes);
+  const roots = hostRoots(processes);
   const own = lineage(processes, self);
   return processes.flatMap((process) => {
-    const why = own.has(process.pid) ? undefined : podProcessReason(process, bases);
+    const why = own.has(process.pid) ? undefined : podProcessReason(process, roots);
     return why === undefined ? [] : [{ process, why }];
   });
 }
 
 /** Whether bke itself runs inside a pod of this host. */
 export function runsInPod(processes: readonly ProcessInfo[], self: number): boolean {
-  const bases = cgroupBase(processes);
-  return processes.some((process) => process.pid === self && podProcessReason(process, bases) !== undefined);
+  const roots = hostRoots(processes);
+  return processes.some((process) => process.pid === self && podProcessReason(process, roots) !== undefined);
 }
 
 function isPodNamespaceMount(mount: Mount): boolean {

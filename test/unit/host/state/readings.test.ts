@@ -4,15 +4,17 @@ import { clusterAuthorities, homeFolders, pointsAt } from '../../../../src/host/
 import { fstabMountPoints, isNetworkMount } from '../../../../src/host/state/mount-table.ts';
 import { parseMountInfo } from '../../../../src/host/state/mounts.ts';
 import {
-  cgroupBase,
   lineage,
   parseCgroups,
   parseProcessStat,
+  hostRoots,
   podProcessReason,
   type ProcessInfo,
   shimNamespace,
 } from '../../../../src/host/state/processes.ts';
 import { parseSshConnection } from '../../../../src/host/state/session.ts';
+
+const everywhere = { cgroups: [] };
 
 function processOf(more: Partial<ProcessInfo>): ProcessInfo {
   return { pid: 7, parent: 1, startTicks: '5', state: 'S', command: 'x', args: [], cgroups: [], ...more };
@@ -44,16 +46,19 @@ describe('processes', () => {
     ['/kubepods-like/c', false],
     ['/mykubepods/c', false],
     ['/user.slice/k8s.io.scope', false],
+    ['/docker/kind1/kubelet/kubepods/podx/c', false],
+    ['/machine.slice/m1.scope/payload/kubepods.slice/c', false],
+    ['/system.slice/docker-0a.scope/k8s.io/c', false],
   ])("a process in %s is a pod's: %s", (path, own) => {
-    expect(podProcessReason(processOf({ cgroups: [path] }), []) !== undefined).toBe(own);
+    expect(podProcessReason(processOf({ cgroups: [path] }), everywhere) !== undefined).toBe(own);
   });
 
   it('does not count the pod the whole host runs in', () => {
-    const bases = cgroupBase([processOf({ pid: 1, cgroups: ['/kubepods/podx/h/init.scope'] })]);
+    const roots = hostRoots([processOf({ pid: 1, cgroups: ['/kubepods/podx/h/init.scope'] })]);
     expect(
-      podProcessReason(processOf({ cgroups: ['/kubepods/podx/h/system.slice/a.service'] }), bases),
+      podProcessReason(processOf({ cgroups: ['/kubepods/podx/h/system.slice/a.service'] }), roots),
     ).toBeUndefined();
-    expect(podProcessReason(processOf({ cgroups: ['/kubepods/podx/h/kubepods/pody'] }), bases)).toBeDefined();
+    expect(podProcessReason(processOf({ cgroups: ['/kubepods/podx/h/kubepods/pody'] }), roots)).toBeDefined();
   });
 
   it('knows shims by program and namespace, wherever they run', () => {
@@ -63,17 +68,17 @@ describe('processes', () => {
         args: ['x', '-namespace', namespace, '-id', 'a'],
       });
     expect([shimNamespace(shim('k8s.io')), shimNamespace(shim('moby'))]).toEqual(['k8s.io', 'moby']);
-    expect(podProcessReason(shim('k8s.io'), [])).toBeDefined();
-    expect(podProcessReason(shim('moby'), [])).toBeUndefined();
-    expect(podProcessReason({ ...shim('moby'), cgroups: ['/kubepods/x'] }, [])).toBeUndefined();
+    expect(podProcessReason(shim('k8s.io'), everywhere)).toBeDefined();
+    expect(podProcessReason(shim('moby'), everywhere)).toBeUndefined();
+    expect(podProcessReason({ ...shim('moby'), cgroups: ['/kubepods/x'] }, everywhere)).toBeUndefined();
     expect(
-      podProcessReason(processOf({ executable: '/bin/sleep', args: ['-namespace', 'k8s.io'] }), []),
+      podProcessReason(processOf({ executable: '/bin/sleep', args: ['-namespace', 'k8s.io'] }), everywhere),
     ).toBeUndefined();
   });
 
   it("knows K3s's own programs by where they run from, and shims among them by the namespace they serve", () => {
     const program = '/var/lib/rancher/k3s/data/0a1b/bin/containerd';
-    const reason = (more: Partial<ProcessInfo>): string | undefined => podProcessReason(processOf(more), []);
+    const reason = (more: Partial<ProcessInfo>): string | undefined => podProcessReason(processOf(more), everywhere);
     expect(reason({ executable: program })).toBe("one of K3s's own programs");
     expect(reason({ executable: '/opt/var/lib/rancher/k3s/data/x' })).toBeUndefined();
     expect(reason({ executable: '/var/lib/rancher/k3s/data-of-mine/x' })).toBeUndefined();
@@ -83,6 +88,18 @@ describe('processes', () => {
     });
     expect(reason(shim('k8s.io'))).toBe('container shim of namespace k8s.io');
     expect(reason(shim('mine'))).toBeUndefined();
+  });
+
+  it('leaves what runs in a container or machine on the host to whoever runs that', () => {
+    const roots = hostRoots([processOf({ pid: 1, pidNamespace: 'pid:[1]' })]);
+    const programs = [
+      { executable: '/usr/bin/containerd-shim-runc-v2', args: ['x', '-namespace', 'k8s.io'] },
+      { executable: '/var/lib/rancher/k3s/data/0a1b/bin/containerd' },
+    ];
+    for (const program of programs) {
+      expect(podProcessReason(processOf({ ...program, pidNamespace: 'pid:[1]' }), roots)).toBeDefined();
+      expect(podProcessReason(processOf({ ...program, pidNamespace: 'pid:[2]' }), roots)).toBeUndefined();
+    }
   });
 
   it('follows a process up to the first, and stops at a loop', () => {
