@@ -16,7 +16,8 @@ import { throwUnlessDone } from '../../operations/local-operation.ts';
 import { lookAtHosts } from '../host/look.ts';
 import { withManagement } from '../management.ts';
 import { refuseUnmakeable } from './unmakeable.ts';
-import { type Existing, isComplete, isInUse, readExisting, refuseConflicts } from './existing.ts';
+import { type Existing, isInUse, readExisting, refuseConflicts } from './existing.ts';
+import { isWell, worldNow } from './nothing-to-do.ts';
 import { refuseOtherShape } from './other-shape.ts';
 import { keysOfHosts, knownKeys, withHostKeys } from './host-keys.ts';
 import { refuseSameMachines } from './same-machine.ts';
@@ -58,9 +59,9 @@ async function make(context: CommandContext, client: KubeClient, wanted: Wanted)
   refuseConflicts(config, existing);
   const known = await checkedHosts(context, wanted, existing);
   const objects = (await resourcesOf(loaded, known, images)).filter((object) => !isDropped(object, config, existing));
-  await refuseOtherShape(client, existing, objects);
+  refuseOtherShape(await worldNow(client, config), { loaded, objects });
   const pending = await pendingOf(client, objects, fieldManager);
-  if (pending.length === 0 && isComplete(existing)) {
+  if (pending.length === 0 && (await isWell(context, client, config))) {
     context.note(`Nothing to do: cluster ${config.name} is as the file says, and healthy.`);
     return;
   }
@@ -162,7 +163,7 @@ export function planLines(
   const workers = count('worker');
   return [
     isThere
-      ? `Cluster ${name} is half made; ${pending === 0 ? 'all of it is written' : `${plural(pending, 'resource')} to write`}:`
+      ? `Cluster ${name} is ${pending === 0 ? 'written, and not all of it is well yet' : `half made; ${plural(pending, 'resource')} to write`}:`
       : `Cluster ${name}:`,
     `  version        Kubernetes ${kubernetesVersion}, network ${network.cni}`,
     `  endpoint       https://${controlPlaneEndpoint.host}:${controlPlaneEndpoint.port}`,

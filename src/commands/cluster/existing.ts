@@ -172,7 +172,8 @@ export function isInUse(host: KubeObject | undefined): boolean {
   return fieldAt(host, 'spec', 'consumerRef') !== undefined || conditionOf(host, 'AgentReady')?.status === 'True';
 }
 
-export function isComplete({ cluster, bkeCluster }: Existing): boolean {
+/** By what controllers have said of it, whenever that was. */
+export function isComplete({ cluster, bkeCluster }: Pick<Existing, 'cluster' | 'bkeCluster'>): boolean {
   const state = textAt(bkeCluster, 'status', 'state', 'name');
-  return conditionOf(cluster, 'Available')?.status === 'True' && (state === undefined || state === 'Healthy');
+  return conditionOf(cluster, 'Available')?.status === 'True' && state === 'Healthy';
 }

@@ -1,5 +1,6 @@
 // The way to the hosts of a cluster.yaml: logins with their secrets, and keys that a person trusts.
 import type { ClusterConfig } from '../../config/cluster/config.ts';
+import type { LoadedCluster } from '../../config/cluster/load.ts';
 import { type FilePlace, readNamedFiles } from '../../config/cluster/named-files.ts';
 import { knownHostsFiles, sshTargetOf } from '../../host/ssh/cluster-target.ts';
 import { findNewKeys, recordKeys, withKeys } from '../../host/ssh/new-keys.ts';
@@ -15,12 +16,14 @@ export interface LoadedHosts {
   /** The file as it is written (LoadedCluster.raw). */
   readonly raw: unknown;
   readonly place: FilePlace;
+  /** LoadedCluster.placeOf */
+  readonly placeOf: LoadedCluster['placeOf'];
 }
 
 /** In the order of the file. @throws the system's error where a file that it names went away since, BkeError BKE_SECRET_EXPOSED. */
 export async function hostTargets(
   { env }: CommandContext,
-  { config, raw, place }: LoadedHosts,
+  { config, raw, place }: Pick<LoadedHosts, 'config' | 'raw' | 'place'>,
 ): Promise<readonly SshTarget[]> {
   const sources = { place, secrets: await readNamedFiles(raw, place), agentSocket: env['SSH_AUTH_SOCK'] };
   return config.hosts.map((host) => sshTargetOf(host, sources));

@@ -8,9 +8,9 @@ import type { LoadedHosts } from './access.ts';
 /** @param name as it was typed. @throws BkeError BKE_CONFIG_INVALID */
 export async function readClusterFile(context: CommandContext, name: string): Promise<LoadedHosts> {
   const place = { path: resolve(context.cwd, name), home: context.env['HOME'] };
-  const { warnings, problems, raw, cluster } = await loadCluster({ ...place, name, withFiles: true });
+  const { warnings, problems, raw, cluster, placeOf } = await loadCluster({ ...place, name, withFiles: true });
   for (const line of problemLines(warnings)) context.note(`warning: ${line}`);
   refuseProblems(problems, name);
   if (cluster === undefined) throw new Error(`${name} has no problems and no cluster`);
-  return { name, config: cluster.config, raw, place };
+  return { name, config: cluster.config, raw, place, placeOf };
 }

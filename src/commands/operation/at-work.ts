@@ -1,10 +1,12 @@
-// Who watches an operation is told when no controller of bke is at work: what the operation told last stands still then, whatever it says.
+// Who watches an operation, or trusts what controllers have said, is told when no controller of bke is at work: what the operation told last stands still then, whatever it says.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { controllerLeaseKey } from '../../cluster/site.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import { textAt } from '../../kube/fields.ts';
 import { podTrouble } from '../../kube/pod-trouble.ts';
 import { formatDuration } from '../../lib/duration.ts';
 import { BkeError } from '../../lib/errors.ts';
+import { throwIfAborted } from '../../operations/wait.ts';
 import type { CommandContext } from '../context.ts';
 import { Asking } from './asking.ts';
 
@@ -17,11 +19,12 @@ export interface AtWorkOptions {
   readonly everyMs?: number;
 }
 
+type Around = Pick<CommandContext, 'note' | 'signal'>;
 type AtWorkClient = Pick<KubeClient, 'get' | 'list'>;
 
 /** Whether a controller renews the lease, by this machine's clock alone. */
 export class AtWork {
-  readonly #context: CommandContext;
+  readonly #context: Around;
   readonly #client: AtWorkClient;
   readonly #options: Required<AtWorkOptions>;
   readonly #asking: Asking;
@@ -30,7 +33,7 @@ export class AtWork {
   #trouble: string | undefined;
   #told = false;
 
-  constructor(context: CommandContext, client: AtWorkClient, options: AtWorkOptions = {}) {
+  constructor(context: Around, client: AtWorkClient, options: AtWorkOptions = {}) {
     this.#context = context;
     this.#client = client;
     this.#options = { toldMs: 30_000, mostMs: 15 * 60_000, everyMs: 5000, ...options };
@@ -45,9 +48,27 @@ export class AtWork {
   /** Tells once that none is, and that one is again. @throws BkeError BKE_TIMEOUT where it lasts */
   look(operation: string): void {
     this.#asking.look(() => this.#ask());
+    this.#giveUp(`'bke operation attach ${operation}' shows how the operation gets on`);
+  }
+
+  /**
+   * Until the lease was renewed while this looked on: what was said before may be of one that is gone.
+   * @param then what to do when one is at work again. @throws BkeError BKE_TIMEOUT where none is; BKE_CANCELLED; what the management cluster refuses
+   */
+  async seen(then: string): Promise<void> {
+    const { signal } = this.#context;
+    await this.#ask();
+    for (const first = this.#renewed; this.#renewed === first; ) {
+      await sleep(this.#options.everyMs, undefined, { signal }).catch(() => throwIfAborted(signal));
+      await this.#ask();
+      this.#giveUp(then);
+    }
+  }
+
+  #giveUp(then: string): void {
     if (!this.#told || performance.now() - this.#renewedAt < this.#options.mostMs) return;
     throw new BkeError('BKE_TIMEOUT', this.#words(), {
-      hint: `'${seePods}' shows its pods. When one is at work again, 'bke operation attach ${operation}' shows how the operation gets on.`,
+      hint: `'${seePods}' shows its pods. When one is at work again, ${then}.`,
     });
   }
 

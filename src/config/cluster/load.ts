@@ -8,6 +8,7 @@ import { checkCluster } from './check.ts';
 import { type ClusterConfig, clusterConfig } from './config.ts';
 import { type ClusterFile, clusterFile } from './file.ts';
 import { namedFileFindings } from './named-files.ts';
+import { writtenPath } from './written-path.ts';
 
 export interface NamedCluster {
   /** Absolute. */
@@ -29,6 +30,8 @@ export interface LoadedCluster {
   readonly cluster?: { readonly file: ClusterFile; readonly config: ClusterConfig };
   /** Line of what stands at a path. */
   readonly lineOf: (path: Path) => number;
+  /** 'cluster.yaml:3:5' of the same, of the default it comes from, or of the nearest parent there is. */
+  readonly placeOf: (path: Path) => string;
 }
 
 /** @throws BkeError BKE_CONFIG_INVALID where it cannot be read or is no text; what is wrong in it is returned. */
@@ -40,7 +43,12 @@ export async function loadCluster(named: NamedCluster): Promise<LoadedCluster> {
   const files = named.withFiles ? await namedFileFindings(raw, named) : [];
   const fileProblems = files.map(({ path, message }) => ({ at: placeOf(path), field: fieldPath(path), message }));
   const exposed = await exposedWarnings(raw, named);
-  const common = { raw, lineOf, warnings: [...exposed, ...result.warnings] };
+  const common = {
+    raw,
+    lineOf,
+    placeOf: (path: Path) => placeOf(writtenPath(raw, path)),
+    warnings: [...exposed, ...result.warnings],
+  };
   if (!('value' in result) || fileProblems.length > 0) {
     return { ...common, problems: [...('value' in result ? [] : result.problems), ...fileProblems] };
   }

@@ -3,6 +3,7 @@ import { apiVersion } from '../api-version.ts';
 import type { Path } from '../yaml-source.ts';
 import type { ClusterConfig, HostConfig, LoginConfig } from './config.ts';
 import type { ClusterFile } from './file.ts';
+import { isThere } from './written-path.ts';
 import { defined } from '../../lib/defined.ts';
 
 const mask = '[secret]';
@@ -62,13 +63,4 @@ export function sourceOf(file: ClusterFile, lineOf: (path: Path) => number): (pa
 function derivedSource(path: Path): string {
   if (path.join('.') === 'spec.controlPlaneEndpoint.host') return 'the only control plane';
   return path[0] === 'apiVersion' || path[0] === 'kind' ? '' : 'default';
-}
-
-function isThere(file: unknown, path: Path): boolean {
-  let found = file;
-  for (const key of path) {
-    if (typeof found !== 'object' || found === null) return false;
-    found = Reflect.get(found, key);
-  }
-  return found !== undefined && found !== '';
 }

@@ -198,7 +198,7 @@ export const clusterErrors = {
     exit: ExitCode.conflict,
     title: 'The cluster is there already, and is another one',
     explanation:
-      'A cluster of that name is up with other numbers of machines or another version than the file says. Creating makes a cluster and goes on with one that is half made; it neither scales nor upgrades one. The message names each difference.',
+      'A cluster of that name is there, and of what is made of it already the file says something else: another version, network or number of machines of a control plane that is initialised, or other settings, labels or taints of a host that is a node. Creating makes a cluster and goes on with one that is half made; it neither scales nor upgrades one, and nothing would apply such settings to a node that is there. The message has each difference with its line in the file and the hosts that have it, and the hint what can be done. Nothing was written.',
   },
   BKE_CLUSTER_DELETING: {
     exit: ExitCode.conflict,

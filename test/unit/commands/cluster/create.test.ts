@@ -2,15 +2,13 @@
 import { expect, it } from 'vitest';
 import { refuseUnmakeable } from '../../../../src/commands/cluster/unmakeable.ts';
 import { planLines } from '../../../../src/commands/cluster/create-work.ts';
-import { isComplete, isInUse, refuseConflicts } from '../../../../src/commands/cluster/existing.ts';
+import { isInUse, refuseConflicts } from '../../../../src/commands/cluster/existing.ts';
 import { refuseSameMachines } from '../../../../src/commands/cluster/same-machine.ts';
-import { refuseOtherShape } from '../../../../src/commands/cluster/other-shape.ts';
 import { keyPlace, keysOfHosts, withHostKeys } from '../../../../src/commands/cluster/host-keys.ts';
 import { imagesOf } from '../../../../src/commands/cluster/release.ts';
 import { clusterConfig, type ClusterConfig } from '../../../../src/config/cluster/config.ts';
 import { clusterFile } from '../../../../src/config/cluster/file.ts';
 import type { KubeObject } from '../../../../src/kube/client.ts';
-import { FakeCluster } from '../../../fakes/kube-client.ts';
 
 const bastion = { address: '10.9.9.9', user: 'jump', privateKeyFile: 'id' };
 const login = { user: 'root', privateKeyFile: 'id' };
@@ -192,30 +190,6 @@ it('takes hosts of a cluster that is gone, but none that a machine still has', (
   );
 });
 
-it('does not scale or upgrade a cluster that is up', async () => {
-  const there = new FakeCluster();
-  const machines = (replicas: number): KubeObject => ({
-    apiVersion: 'cluster.x-k8s.io/v1beta2',
-    kind: 'MachineDeployment',
-    metadata: { namespace: 'bke', name: 'prod-workers' },
-    spec: { replicas, template: { spec: { version: 'v1.36.3' } } },
-  });
-  there.put(machines(1));
-  const up: KubeObject = {
-    apiVersion: 'x/v1',
-    kind: 'Cluster',
-    metadata: { name: 'prod' },
-    status: { initialization: { controlPlaneInitialized: true }, conditions: [{ type: 'Available', status: 'True' }] },
-  };
-  await expect(refuseOtherShape(there, { ...nothing, cluster: up }, [machines(2)])).rejects.toMatchObject({
-    code: 'BKE_CLUSTER_EXISTS',
-    details: ['MachineDeployment prod-workers: replicas is 1, the file says 2'],
-  });
-  await expect(refuseOtherShape(there, { ...nothing, cluster: up }, [machines(1)])).resolves.toBeUndefined();
-  await expect(refuseOtherShape(there, nothing, [machines(2)])).resolves.toBeUndefined();
-  expect([isComplete({ ...nothing, cluster: up }), isComplete(nothing)]).toEqual([true, false]);
-});
-
 it('makes only versions that a release of the site has', () => {
   expect(() => imagesOf({ kubernetesVersion: 'v1.36.3' }, [])).toThrow(
     expect.objectContaining({
@@ -297,60 +271,4 @@ it('refuses a machine that is there under another address, by what it says of it
   expect(check(known({ probedAddress: '10.0.0.98' }), 'boot-1')).not.toThrow();
   const itself = { ...known(), metadata: { namespace: 'bke', name: 'w1' } };
   expect(check(itself, 'boot-1')).not.toThrow();
-});
-
-it('refuses another network and other hosts for a cluster that is up', async () => {
-  const conditions = [{ type: 'Available', status: 'True' }];
-  const spec = { clusterNetwork: { pods: { cidrBlocks: ['10.250.0.0/16'] } } };
-  const identity = {
-    apiVersion: 'cluster.x-k8s.io/v1beta2',
-    kind: 'Cluster',
-    metadata: { namespace: 'bke', name: 'prod' },
-  };
-  const cluster = { ...identity, spec, status: { initialization: { controlPlaneInitialized: true }, conditions } };
-  const site = new FakeCluster();
-  site.put(cluster);
-  const wanted = { ...identity, spec: { clusterNetwork: { pods: { cidrBlocks: ['10.240.0.0/16'] } } } };
-  const old = host('w1', { labels: { 'bke.io/cluster': 'prod' } });
-  await expect(
-    refuseOtherShape(site, { ...nothing, cluster, otherHosts: [old] }, [wanted, host('w2', {})]),
-  ).rejects.toMatchObject({
-    code: 'BKE_CLUSTER_EXISTS',
-    exitCode: 7,
-    details: [
-      'host w2 is not part of it',
-      'host w1 is part of it, and the file does not name it',
-      'Cluster prod: clusterNetwork.pods.cidrBlocks is ["10.250.0.0/16"], the file says ["10.240.0.0/16"]',
-    ],
-  });
-});
-
-it('refuses settings and labels of nodes that are made already, and takes them while some are not', async () => {
-  const settings = (maxPods: number): KubeObject => ({
-    apiVersion: 'infrastructure.cluster.x-k8s.io/v1alpha1',
-    kind: 'BKECluster',
-    metadata: { namespace: 'bke', name: 'prod' },
-    spec: { settings: { kubelet: { maxPods } } },
-  });
-  const there = new FakeCluster();
-  const labelled = (labels: object): KubeObject => ({ ...host('w1', { spec: { labels } }) });
-  there.put(settings(110), labelled({ rack: 'a' }));
-  const wanted = [settings(50), labelled({ rack: 'b' })];
-  const up = (available: string): KubeObject => ({
-    apiVersion: 'x/v1',
-    kind: 'Cluster',
-    metadata: { name: 'prod' },
-    status: {
-      initialization: { controlPlaneInitialized: true },
-      conditions: [{ type: 'Available', status: available }],
-    },
-  });
-  const hosts = new Map([['w1', labelled({})]]);
-  await expect(refuseOtherShape(there, { ...nothing, hosts, cluster: up('True') }, wanted)).rejects.toMatchObject({
-    details: [
-      'BKECluster prod: settings.kubelet is {"maxPods":110}, the file says {"maxPods":50}',
-      'BKEHost w1: labels is {"rack":"a"}, the file says {"rack":"b"}',
-    ],
-  });
-  await expect(refuseOtherShape(there, { ...nothing, hosts, cluster: up('False') }, wanted)).resolves.toBeUndefined();
 });
