@@ -5,7 +5,7 @@ import type { BKEOperationSpec } from '../../api/kinds/bke-operation.ts';
 import type { ClusterConfig } from '../../config/cluster/config.ts';
 import { applyAll } from '../../kube/apply.ts';
 import type { KubeClient, KubeObject } from '../../kube/client.ts';
-import { keyOf } from '../../kube/fields.ts';
+import { keyOf, textAt } from '../../kube/fields.ts';
 import { pendingOf } from '../../kube/pending.ts';
 import { BkeError } from '../../lib/errors.ts';
 import { newOperationId } from '../../operations/journal.ts';
@@ -44,8 +44,20 @@ export async function carryOut(
     await cancelOperation(client, { namespace, name: operation }).catch(() => undefined);
     throw thrown;
   }
-  context.note(`Cluster ${name} is written; operation ${operation} makes it.`);
-  await follow(context, client, { namespace, name: operation });
+  const making = await operationAfter(client, config, { operation, now: context.now() });
+  context.note(`Cluster ${name} is written; operation ${making} makes it.`);
+  await follow(context, client, { namespace, name: making });
+}
+
+/** Of a cluster that was well before it was written to an operation may be done by then: it has not seen what is new, and another one is opened. */
+export async function operationAfter(
+  client: Pick<KubeClient, 'get' | 'create' | 'list' | 'delete'>,
+  config: Pick<ClusterConfig, 'namespace' | 'name'>,
+  { operation, now }: { readonly operation: string; readonly now: Date },
+): Promise<string> {
+  const found = await client.get({ ...operationKind, namespace: config.namespace, name: operation });
+  if (textAt(found, 'status', 'phase') !== 'Done') return operation;
+  return (await openOperation(client, config, now)).operation;
 }
 
 function isNamespace({ kind }: KubeObject): boolean {

@@ -1,6 +1,6 @@
 // Two creates at the same instant: a host is one cluster's, whoever writes in between; and of two operations of one cluster one is carried out.
 import { beforeEach, describe, expect, it } from 'vitest';
-import { openOperation } from '../../../../src/commands/cluster/carry-out.ts';
+import { openOperation, operationAfter } from '../../../../src/commands/cluster/carry-out.ts';
 import { type ClaimClient, claimHosts } from '../../../../src/commands/cluster/claim-hosts.ts';
 import { hostResource } from '../../../../src/cluster/render/hosts.ts';
 import { clusterConfig, type ClusterConfig } from '../../../../src/config/cluster/config.ts';
@@ -187,6 +187,20 @@ it('makes a host without its login first: nobody dials it before its Secret is t
   const host = await site.get({ ...kinds.host, namespace, name: 'h1' });
   expect(host?.['spec']).toEqual({ address: '10.0.0.11', roles: ['control-plane'] });
   expect(fieldAt(host, 'metadata', 'annotations')).toEqual({ 'bke.io/asked': 'op-prod' });
+});
+
+it('opens another operation where the first was done before the cluster was written', async () => {
+  const at = new Date('2026-11-30T10:00:00Z');
+  const { operation: first } = await openOperation(site, prod, at);
+  const key = { ...kinds.operation, namespace, name: first };
+  for (const phase of ['Running', 'Failed']) {
+    await site.patch(key, { status: { phase } });
+    expect(await operationAfter(site, prod, { operation: first, now: at })).toBe(first);
+  }
+  await site.patch(key, { status: { phase: 'Done' } });
+  const second = await operationAfter(site, prod, { operation: first, now: at });
+  expect(second).not.toBe(first);
+  expect(await site.get({ ...kinds.operation, namespace, name: second })).toBeDefined();
 });
 
 describe('two operations that are opened for one cluster at the same time', () => {
