@@ -98,12 +98,13 @@ export interface HostRoots {
   readonly pidNamespace?: string;
 }
 
-export function hostRoots(processes: readonly ProcessInfo[]): HostRoots {
-  const first = processes.find((process) => process.pid === 1);
-  const cgroups = (first?.cgroups ?? [])
+/** @param self pid of bke, which runs on the host itself; the namespace of process 1 cannot be read everywhere. */
+export function hostRoots(processes: readonly ProcessInfo[], self: number): HostRoots {
+  const find = (pid: number): ProcessInfo | undefined => processes.find((process) => process.pid === pid);
+  const cgroups = (find(1)?.cgroups ?? [])
     .map((path) => path.replace(/\/init\.scope$/, ''))
     .filter((path) => path.length > 1);
-  return { cgroups, ...defined({ pidNamespace: first?.pidNamespace }) };
+  return { cgroups, ...defined({ pidNamespace: find(self)?.pidNamespace }) };
 }
 
 function belowBase(path: string, bases: readonly string[]): string {

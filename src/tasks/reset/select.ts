@@ -19,7 +19,7 @@ export interface PodProcess {
 
 /** Processes of pods, without process `self` and those it descends from. */
 export function podProcesses(processes: readonly ProcessInfo[], self: number): PodProcess[] {
-  const roots = hostRoots(processes);
+  const roots = hostRoots(processes, self);
   const own = lineage(processes, self);
   return processes.flatMap((process) => {
     const why = own.has(process.pid) ? undefined : podProcessReason(process, roots);
@@ -29,7 +29,7 @@ export function podProcesses(processes: readonly ProcessInfo[], self: number): P
 
 /** Whether bke itself runs inside a pod of this host. */
 export function runsInPod(processes: readonly ProcessInfo[], self: number): boolean {
-  const roots = hostRoots(processes);
+  const roots = hostRoots(processes, self);
   return processes.some((process) => process.pid === self && podProcessReason(process, roots) !== undefined);
 }
 

@@ -54,7 +54,7 @@ describe('processes', () => {
   });
 
   it('does not count the pod the whole host runs in', () => {
-    const roots = hostRoots([processOf({ pid: 1, cgroups: ['/kubepods/podx/h/init.scope'] })]);
+    const roots = hostRoots([processOf({ pid: 1, cgroups: ['/kubepods/podx/h/init.scope'] })], 7);
     expect(
       podProcessReason(processOf({ cgroups: ['/kubepods/podx/h/system.slice/a.service'] }), roots),
     ).toBeUndefined();
@@ -91,7 +91,7 @@ describe('processes', () => {
   });
 
   it('leaves what runs in a container or machine on the host to whoever runs that', () => {
-    const roots = hostRoots([processOf({ pid: 1, pidNamespace: 'pid:[1]' })]);
+    const roots = hostRoots([processOf({ pid: 1 }), processOf({ pid: 7, pidNamespace: 'pid:[1]' })], 7);
     const programs = [
       { executable: '/usr/bin/containerd-shim-runc-v2', args: ['x', '-namespace', 'k8s.io'] },
       { executable: '/var/lib/rancher/k3s/data/0a1b/bin/containerd' },
