@@ -1,11 +1,13 @@
 // Where a cluster's kubeconfig is written: a file of its own, or taken up in the one that kubectl reads. It stays its owner's.
-import { lchown, lstat, mkdir, stat } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { lchown, lstat, mkdir, realpath, stat } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
 import { readYamlFile } from '../../config/yaml-file.ts';
 import { clusterNameOf, hasCluster, mergeKubeconfig } from '../../kube/merge-kubeconfig.ts';
 import { writeAtomically, writeTarget } from '../../lib/atomic-file.ts';
 import { isErrno } from '../../lib/errno.ts';
 import { BkeError } from '../../lib/errors.ts';
+import { k3sPaths } from '../../tasks/bootstrap-cluster/k3s/paths.ts';
+import { kubeadmPaths } from '../../tasks/bootstrap-cluster/kubeadm/paths.ts';
 import type { CommandContext } from '../context.ts';
 
 type Around = Pick<CommandContext, 'cwd' | 'env' | 'now' | 'note'>;
@@ -22,9 +24,35 @@ export async function refuseThere(cwd: string, to: string): Promise<void> {
   });
 }
 
+/** All in them belongs to the Kubernetes of this host. */
+const foldersOfKubernetes = [dirname(kubeadmPaths.kubeconfig), dirname(k3sPaths.configDir)];
+
+/**
+ * Where a file is really written. Not among those of the Kubernetes of this host: a reset takes them away, and perhaps the only way into a cluster with
+ * them; KUBECONFIG of root names them on a bootstrap node.
+ * @throws BkeError BKE_USAGE
+ */
+export async function refuseOfKubernetes(cwd: string, name: string, folders = foldersOfKubernetes): Promise<string> {
+  const path = await writeTarget(resolve(cwd, name));
+  const real = await realOf(dirname(path));
+  for (const folder of folders) {
+    if (!`${real}/`.startsWith(`${await realOf(folder)}/`)) continue;
+    const where = path === name ? 'is a file' : `leads to ${path}, a file`;
+    throw new BkeError('BKE_USAGE', `${name} ${where} of the Kubernetes of this host: 'bke reset' takes it away`, {
+      hint: 'Name a file of your own: --merge --to ~/.kube/config, or --to FILE for one beside it.',
+    });
+  }
+  return path;
+}
+
+/** Without links, as far as it is there. */
+async function realOf(path: string): Promise<string> {
+  return realpath(path).catch(async () => join(await realOf(dirname(path)), basename(path)));
+}
+
 /** In a file of its own, in place of what was there. */
 export async function writeKubeconfig(around: Around, to: string, text: string): Promise<void> {
-  await writeOwned(await writeTarget(resolve(around.cwd, to)), text);
+  await writeOwned(await refuseOfKubernetes(around.cwd, to), text);
   around.note(`Written to ${to}: kubectl --kubeconfig ${to} get nodes`);
 }
 
@@ -34,7 +62,7 @@ export async function writeKubeconfig(around: Around, to: string, text: string):
  */
 export async function mergeIntoKubeconfig(around: Around, to: string | undefined, added: string): Promise<void> {
   const name = to ?? (await usualFile(around, clusterNameOf(added) ?? ''));
-  const path = await writeTarget(resolve(around.cwd, name));
+  const path = await refuseOfKubernetes(around.cwd, name);
   const before = await readIfThere(path, name);
   const merged = mergeKubeconfig(before ?? '', added, name);
   if (merged === before) {

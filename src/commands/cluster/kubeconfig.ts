@@ -8,7 +8,7 @@ export const clusterKubeconfig: Command = {
   group: 'clusters',
   summary: "Print a cluster's kubeconfig, or write it to a file",
   description:
-    "It is an administrator's: whoever has it can do anything in the cluster. A file is written for its owner alone (0600); one that is there stays as it is unless --overwrite or --merge is given. --merge takes it up in --to FILE, else in the file that kubectl uses (KUBECONFIG, ~/.kube/config): entries of the same name are replaced, all others and the current context stay, and the file as it was is kept beside it.",
+    "It is an administrator's: whoever has it can do anything in the cluster. A file is written for its owner alone (0600); one that is there stays as it is unless --overwrite or --merge is given. --merge takes it up in --to FILE, else in the file that kubectl uses (KUBECONFIG, ~/.kube/config): entries of the same name are replaced, all others and the current context stay, and the file as it was is kept beside it. Files of the Kubernetes of this host (/etc/kubernetes, /etc/rancher) are refused: they go with it.",
   examples: [
     {
       command: 'bke cluster kubeconfig prod --to prod.kubeconfig',

@@ -16,7 +16,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { mergeIntoKubeconfig, refuseThere, writeKubeconfig } from '../../../../src/commands/cluster/kubeconfig-file.ts';
+import {
+  mergeIntoKubeconfig,
+  refuseOfKubernetes,
+  refuseThere,
+  writeKubeconfig,
+} from '../../../../src/commands/cluster/kubeconfig-file.ts';
 
 let folder: string;
 let notes: string[];
@@ -206,5 +211,39 @@ describe('a file of its own', () => {
     expect([await readlink(at('link')), await readFile(at('real'), 'utf8')]).toEqual(['real', added]);
     expect((await stat(at('real'))).mode & 0o777).toBe(0o600);
     expect(notes).toEqual(['Written to link: kubectl --kubeconfig link get nodes']);
+  });
+});
+
+describe('a file of the Kubernetes of this host, which goes with it', () => {
+  const refusal = (name: string) =>
+    expect.objectContaining({
+      code: 'BKE_USAGE',
+      message: expect.stringMatching(new RegExp(`^${name} (is|leads to) .*'bke reset' takes it away`)),
+      hint: expect.stringContaining('--merge --to ~/.kube/config'),
+    });
+
+  it.each(['/etc/kubernetes/admin.conf', '/etc/rancher/k3s/k3s.yaml'])('is known: %s', async (file) => {
+    await expect(refuseOfKubernetes(folder, file)).rejects.toEqual(refusal(file));
+  });
+
+  // With two folders missing, so that nothing could be written either.
+  it.each(['/etc/kubernetes/x/y/z', '/etc/rancher/x/y/z'])('is left alone: %s', async (file) => {
+    const root = around({ KUBECONFIG: file });
+    await expect(mergeIntoKubeconfig(root, undefined, added)).rejects.toEqual(refusal(file));
+    await expect(mergeIntoKubeconfig(root, file, added)).rejects.toEqual(refusal(file));
+    await expect(writeKubeconfig(root, file, added)).rejects.toEqual(refusal(file));
+  });
+
+  it('is found behind links to it and to its folder, also of one that is not there yet', async () => {
+    await mkdir(at('kubernetes'));
+    await writeFile(at('kubernetes/admin.conf'), '');
+    await mkdir(at('kubernetes-mine'));
+    await symlink('kubernetes/admin.conf', at('mine'));
+    await symlink('kubernetes', at('folder'));
+    const folders = [at('kubernetes'), '/nonexistent'];
+    for (const name of ['mine', 'folder/admin.conf', 'kubernetes/new.conf', 'folder/new/config'])
+      await expect(refuseOfKubernetes(folder, name, folders)).rejects.toEqual(refusal(name));
+    for (const name of ['kubernetes-mine/config', 'missing/config', 'prod.kubeconfig'])
+      await expect(refuseOfKubernetes(folder, name, folders)).resolves.toBe(at(name));
   });
 });
