@@ -15,6 +15,7 @@ import { askForNewKeys, hostTargets, type LoadedHosts } from '../host/access.ts'
 import { throwUnlessDone } from '../../operations/local-operation.ts';
 import { lookAtHosts } from '../host/look.ts';
 import { withManagement } from '../management.ts';
+import { refuseUnknownAddons } from './unknown-addons.ts';
 import { refuseUnmakeable } from './unmakeable.ts';
 import { type Existing, isInUse, readExisting, refuseConflicts } from './existing.ts';
 import { isWell, worldNow } from './nothing-to-do.ts';
@@ -54,7 +55,9 @@ interface Wanted {
 async function make(context: CommandContext, client: KubeClient, wanted: Wanted): Promise<void> {
   const { loaded, options } = wanted;
   const { config } = loaded;
-  const images = imagesOf(config, await readCatalogues(client));
+  const catalogues = await readCatalogues(client);
+  const images = imagesOf(config, catalogues);
+  refuseUnknownAddons(loaded, catalogues);
   const existing = await readExisting(client, config);
   refuseConflicts(config, existing);
   const known = await checkedHosts(context, wanted, existing);

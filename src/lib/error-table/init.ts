@@ -36,7 +36,7 @@ export const initErrors = {
     exit: ExitCode.invalidInput,
     title: 'The bundle lacks something this step needs',
     explanation:
-      'A release manifest must name what bke runs on hosts, each for the architecture of the host. For the local services: registry, containerd, runc, crictl, cni-plugins and a pause image; for a bootstrap cluster also K3s or the programs and images of Kubernetes, and those of Cluster API. The message names what is missing. Build the bundle from a complete manifest, or let another way make the cluster (--bootstrap). Nothing was done.',
+      'A release manifest must name what bke runs on hosts, each for the architecture of the host. For the local services: registry, containerd, runc, crictl, cni-plugins and a pause image; for a bootstrap cluster also K3s or the programs and images of Kubernetes, and those of Cluster API. The message names what is missing. Of a cluster it is the version of Kubernetes or an add-on: no release of the site has one of that name and version. Correct the file, build the bundle from a complete manifest, or let another way make the cluster (--bootstrap). Where a command is refused with this, nothing was done; an operation that ends with it goes on with the same command again.',
   },
   BKE_K3S_MISSING: {
     exit: ExitCode.invalidInput,

@@ -101,6 +101,19 @@ it.each([undefined, { name: 'Abnormal' }, { name: 'Installing' }])('is not so in
   expect(await well()).toBe(false);
 });
 
+it.each<readonly [string, readonly object[]]>([
+  ['is not applied yet', []],
+  ['has failed', [{ name: 'apps', phase: 'Failed', error: { code: 'BKE_KUBE_REFUSED', message: 'x' } }]],
+  ['does not run', [{ name: 'apps', phase: 'Applied' }]],
+])('is not so where an add-on %s, whatever the state says', async (_, addons) => {
+  const status = { initialization: { provisioned: true }, state: { name: 'Healthy' } };
+  const spec = { cni: 'flannel', addons: [{ name: 'apps' }] };
+  site.put('bkeCluster', clusterName, { spec, status: { ...status, addons } });
+  expect(await well()).toBe(false);
+  site.put('bkeCluster', clusterName, { spec, status: { ...status, addons: [{ name: 'apps', phase: 'Ready' }] } });
+  expect(await well()).toBe(true);
+});
+
 it('is looked at again when the controller was seen: it may have found out meanwhile', async () => {
   const { get } = client;
   const later = { ...client, get: async () => (state({ name: 'Abnormal' }), get()) };
