@@ -20,6 +20,7 @@ import { prepareReset, resetPhases, throwIfRefused } from '../../tasks/reset/res
 import { throwIncomplete } from '../../tasks/reset/second-look.ts';
 import type { KeptItem, ResetFlags, ResetPlan } from '../../tasks/reset/reset-plan.ts';
 import { type ResetRun, resetRun, type ResetScope } from '../../tasks/reset/reset-scope.ts';
+import { standingScopes } from '../../tasks/reset/standing.ts';
 import type { CommandContext } from '../context.ts';
 import { noteOtherMachine, openLedgerFor } from '../host-operation.ts';
 import { declined } from '../declined.ts';
@@ -189,7 +190,10 @@ async function carryOut(context: CommandContext, host: Host, confirmed: Confirme
       dryRun: false,
       createScope: scopes(context, run),
     });
-    if (result.outcome === 'done') context.note(doneLine(ledger.scopes, await ownProgram(host)));
+    if (result.outcome === 'done') {
+      const standing = await standingScopes(host, ledger, flags);
+      context.note(doneLine(standing, await ownProgram(host)));
+    }
     await tellKept(context, host, run.kept);
     throwUnlessDone(result);
   } finally {

@@ -9,7 +9,6 @@ import { listedShort, plural } from '../../lib/text.ts';
 import { ownUnits } from './own-paths.ts';
 import { choosePaths, keepsRuntime } from './plan-paths.ts';
 import { planRefusals } from './plan-refusals.ts';
-import type { Scope } from '../../host/changes/change.ts';
 import {
   type KeptItem,
   type Left,
@@ -17,7 +16,6 @@ import {
   type PlanItem,
   type ResetFlags,
   type ResetPlan,
-  resetScopes,
   type Selection,
 } from './reset-plan.ts';
 import { inUndoOrder, ownMounts, ownNetwork, podProcesses, runtimeResources } from './select.ts';
@@ -186,13 +184,6 @@ function unrecordedItems({ unrecorded }: PlanInput): PlanItem[] {
   ];
 }
 
-/** A scope shares what others need as well; it stands where it was not asked for. */
-function standingScopes({ flags, ledger }: PlanInput): Scope[] {
-  const asked = resetScopes(flags);
-  const all = new Set(ledger.all.flatMap(({ scopes }) => scopes));
-  return [...all].filter((scope) => !asked.includes(scope)).sort();
-}
-
 /** @param self pid of this process: it and those it descends from are never ended. */
 export function planReset(input: PlanInput, self: number): ResetPlan {
   const { state } = input;
@@ -225,7 +216,7 @@ export function planReset(input: PlanInput, self: number): ResetPlan {
     refusals: planRefusals(state, self),
     otherMachine: input.ledger.otherMachine,
     damaged: [],
-    standing: standingScopes(input),
+    standing: [],
     notes: [],
     selection: {
       ...mounts,

@@ -18,6 +18,7 @@ import { removeDataStep, removeFilesStep, removeUnrecordedStep } from './remove-
 import { type KeptItem, type PlanItem, type ResetFlags, type ResetPlan, resetScopes } from './reset-plan.ts';
 import type { ResetScope } from './reset-scope.ts';
 import { secondLookStep } from './second-look.ts';
+import { standingScopes } from './standing.ts';
 import { stopNodeStep, stopOthersStep } from './stop-units.ts';
 import { undoLedgerStep, undoProgramStep } from './undo-ledger.ts';
 import { unmountStep } from './unmount.ts';
@@ -29,15 +30,12 @@ async function leftRecordItem(host: Host, stillLeft: boolean): Promise<PlanItem[
   return [{ group: 'ledger', action: 'remove', what: leftRecordPath, why: 'what it tells of is gone' }];
 }
 
-/** State of bke itself that no record names: journals, the ledger's own files. It goes when nothing recorded stays. */
-async function stateItems(host: Host, ledger: LedgerView, flags: ResetFlags): Promise<PlanItem[]> {
-  const scopes = resetScopes(flags);
-  const stays = ledger.resources().some((resource) => !resource.scopes.every((scope) => scopes.includes(scope)));
-  if (stays) return [];
+/** State of bke itself that no record names: journals, the ledger's own files. It goes when nothing of bke is to stay. @param named paths that go in any case */
+async function stateItems(host: Host, flags: ResetFlags, named: ReadonlySet<string>): Promise<PlanItem[]> {
   const items: PlanItem[] = [];
-  for (const name of ['ledger', ...stateFolders]) {
+  for (const name of ['ledger', ...stateFolders(flags)]) {
     const path = `${defaultStateDir}/${name}`;
-    if ((await host.files.stat(path)) === undefined) continue;
+    if (named.has(path) || (await host.files.stat(path)) === undefined) continue;
     items.push({ group: 'ledger', action: 'remove', what: path, why: "bke's own" });
   }
   return items;
@@ -80,13 +78,16 @@ export async function prepareReset(host: Host, flags: ResetFlags, self: number):
   const { otherMachine } = ledger;
   const input = { otherMachine, selected, all: ledger.resources(), givenBack: givenBackBy(ledger), earlierMounts };
   const plan = planReset({ flags, state, unrecorded, ledger: input }, self);
+  const standing = await standingScopes(host, ledger, flags);
+  const named = new Set(plan.selection.paths.map(({ path }) => path));
   return {
     ...plan,
     items: [
       ...plan.items,
       ...(await leftRecordItem(host, plan.items.length + plan.heldBack.length > 0)),
-      ...(await stateItems(host, ledger, flags)),
+      ...(standing.length > 0 ? [] : await stateItems(host, flags, named)),
     ],
+    standing,
     kept: [...plan.kept, ...(await keptBefore(host, ledger))],
     damaged: ledger.damaged,
     notes: claimNotes(await readClaim(host), flags),

@@ -135,6 +135,18 @@ reset`);
     expect(told, `${stdout}${stderr}`).toMatchObject({ rc1: '0', rc2: '0', user: '0', hosts: 'same', same: 'yes' });
   });
 
+  it('leaves the agent and the local services to the flags that take them where the record was lost, and says that they stay', async () => {
+    const { told, stdout, stderr } = await inSandbox(`
+units=/etc/systemd/system; mkdir -p $units /var/lib/bke/agent /var/lib/bke/operations /run/flannel; echo t > /var/lib/bke/agent/token; echo x > /run/flannel/subnet.env
+for unit in agent registry; do printf '# Written by bke.\\n[Unit]\\n' > $units/bke-$unit.service; done
+bke reset --yes >/tmp/out 2>&1; tell rc $?; cat /tmp/out >&2; there flannel /run/flannel; there token /var/lib/bke/agent/token; there agent $units/bke-agent.service
+grep -q 'Still here: the local services (--mount takes them too) and the agent (--all takes it too)' /tmp/out && tell says yes
+bke reset --all --dry-run >/tmp/out 2>&1; tell listed "$(grep -c 'remove /var/lib/bke/agent ' /tmp/out)"; cat /tmp/out >&2
+reset; there state /var/lib/bke; there units "$(ls -d $units/bke-* 2>/dev/null || echo /none)"`);
+    const left = { rc: '0', flannel: 'gone', token: 'there', agent: 'there', says: 'yes' };
+    expect(told, `${stdout}${stderr}`).toEqual({ ...left, listed: '1', rc1: '0', state: 'gone', units: 'gone' });
+  });
+
   it('takes nothing by name alone where nothing of bke proves that it was here, and keeps what is beside a proof', async () => {
     const { told, stdout, stderr } = await inSandbox(`${tree}
 mkdir -p /etc/bke/services /usr/local/libexec/bke /var/lib/bke/services/registry; echo user > /etc/bke/mine; echo u > /usr/local/libexec/bke/mine; echo '#orig' > /etc/sysctl.d/90-bke-services.conf
