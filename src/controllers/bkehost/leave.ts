@@ -53,16 +53,17 @@ async function reset({ namespace, name }: LeavingHost, shell: HostShell, signal:
  */
 export const leaveScript = `
 umask 077
-if [ ! -e /var/lib/bke ] && [ ! -e /usr/local/bin/bke ] && [ ! -e /etc/systemd/system/bke-agent.service ]; then rm -f /var/lib/bke-brought-*; echo nothing; exit 0; fi
+copy=/var/lib/bke-leaving unit=bke-leave-$$
+if [ ! -e /var/lib/bke ] && [ ! -e /usr/local/bin/bke ] && [ ! -e /etc/systemd/system/bke-agent.service ]; then rm -f /var/lib/bke-brought-* "$copy"; echo nothing; exit 0; fi
 config=/var/lib/bke/agent/config.json
 if [ -s "$config" ] && ! { grep -qF '"namespace": "'"$1"'"' "$config" && grep -qF '"host": "'"$2"'"' "$config"; }; then echo others; exit 0; fi
 bke=$(readlink -f /usr/local/bin/bke)
 [ -x "$bke" ] || bke=$(ls -1d /var/lib/bke-brought-* 2>/dev/null | head -n 1)
 [ -x "$bke" ] || { echo "bke is not on this host any more, but its state in /var/lib/bke or its agent is" >&2; exit 1; }
-copy=/var/lib/bke-leaving unit=bke-leave-$$
-cp -f -- "$bke" "$copy" && chmod 0700 "$copy" || exit 1
+cp -f -- "$bke" "$copy" && chmod 0700 "$copy" || { rm -f "$copy"; exit 1; }
 work='"$0" reset --all --yes; code=$?; rm -f -- "$0"; exit $code'
 if systemd-run --quiet --wait --collect --unit="$unit" /bin/sh -c "$work" "$copy"; then rm -f /var/lib/bke-brought-*; echo clean; exit 0; fi
 journalctl --quiet --no-pager --output=cat --lines=12 --unit="$unit" >&2
+rm -f "$copy"
 exit 1
 `;

@@ -26,8 +26,8 @@ export async function formerPrograms(host: Host): Promise<KnownPath[]> {
   return found;
 }
 
-/** As the controller of hosts names them, with what a transfer that was cut off leaves. */
-const brought = /^(?:bke-brought-[0-9a-f]{16}(?:\.new|\.ca)?|\.bke-[0-9a-f]{16}\.tmp)$/;
+/** As the controller of hosts names them, with what a transfer that was cut off leaves, and the copy that a host which leaves is cleaned by. */
+const brought = /^(?:bke-leaving|bke-brought-[0-9a-f]{16}(?:\.new|\.ca)?|\.bke-[0-9a-f]{16}\.tmp)$/;
 
 /** Nothing but their name tells of them: bke may have died before it wrote its first line on this host. */
 export async function broughtPrograms(host: Host): Promise<KnownPath[]> {

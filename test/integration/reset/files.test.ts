@@ -69,7 +69,7 @@ tell mine "$(cat bke.old)"`);
 
   it('takes what was brought over SSH to a host on which bke died before it wrote a record', async () => {
     const { told, stdout, stderr } = await inSandbox(`cd /var/lib; ls -A > /tmp/before
-for f in bke-brought-0123456789abcdef bke-brought-0123456789abcdef.new bke-brought-0123456789abcdef.ca .bke-0123456789abcdef.tmp; do echo x > $f; done
+for f in bke-leaving bke-brought-0123456789abcdef bke-brought-0123456789abcdef.new bke-brought-0123456789abcdef.ca .bke-0123456789abcdef.tmp; do echo x > $f; done
 echo mine > bke-brought-mine; mkdir bke-brought-fedcba9876543210
 reset
 tell mine "$(cat bke-brought-mine)"; rm bke-brought-mine; rmdir bke-brought-fedcba9876543210; ls -A > /tmp/after; diff /tmp/before /tmp/after && tell same yes`);

@@ -1,6 +1,6 @@
 // What a host that leaves is asked to do, by a real shell in a folder of its own.
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
@@ -11,11 +11,24 @@ afterEach(() => {
   for (const root of roots.splice(0)) rmSync(root, { recursive: true });
 });
 
+interface Left {
+  readonly said: string;
+  readonly errors: string;
+  readonly code: number;
+  /** Copies of bke beside its state. */
+  readonly copies: readonly string[];
+}
+
+interface Given {
+  /** What the agent there was told. */
+  readonly config?: object;
+  /** systemd-run; default: ends well and has run nothing. */
+  readonly systemdRun?: string;
+  readonly cp?: string;
+}
+
 /** @returns what is said of a host with these programs and files */
-function leaving(
-  paths: readonly string[],
-  config?: object,
-): { readonly said: string; readonly errors: string; readonly code: number } {
+function leaving(paths: readonly string[], { config, systemdRun = '#!/bin/sh\n', cp }: Given = {}): Left {
   const root = mkdtempSync(join(tmpdir(), 'bke-leave-'));
   roots.push(root);
   mkdirSync(join(root, 'var/lib'), { recursive: true });
@@ -24,6 +37,8 @@ function leaving(
     writeFileSync(join(root, path), '#!/bin/sh\n');
     chmodSync(join(root, path), 0o755);
   }
+  writeFileSync(join(root, '/bin/systemd-run'), systemdRun);
+  if (cp !== undefined) writeFileSync(join(root, '/bin/cp'), cp, { mode: 0o755 });
   if (config !== undefined) {
     mkdirSync(join(root, 'var/lib/bke/agent'), { recursive: true });
     writeFileSync(join(root, 'var/lib/bke/agent/config.json'), JSON.stringify({ settings: config }, undefined, 2));
@@ -34,7 +49,8 @@ function leaving(
     env,
     encoding: 'utf8',
   });
-  return { said: stdout.trim(), errors: stderr, code: status ?? -1 };
+  const copies = readdirSync(join(root, 'var/lib')).filter((name) => name.startsWith('bke-'));
+  return { said: stdout.trim(), errors: stderr, code: status ?? -1, copies };
 }
 
 const program = '/usr/local/bin/bke';
@@ -57,7 +73,26 @@ it('does not call a host clean whose agent is there and whose bke is lost', () =
 
 it('leaves a machine alone whose agent is that of another BKEHost', () => {
   const there = [program, unit];
-  expect(leaving(there, { namespace: 'bke', host: 'w1' })).toMatchObject({ said: 'clean', code: 0 });
-  expect(leaving(there, { namespace: 'bke', host: 'w10' })).toMatchObject({ said: 'others', code: 0 });
-  expect(leaving(there, { namespace: 'lab', host: 'w1' })).toMatchObject({ said: 'others', code: 0 });
+  expect(leaving(there, { config: { namespace: 'bke', host: 'w1' } })).toMatchObject({ said: 'clean', code: 0 });
+  expect(leaving(there, { config: { namespace: 'bke', host: 'w10' } })).toMatchObject({ said: 'others', code: 0 });
+  expect(leaving(there, { config: { namespace: 'lab', host: 'w1' } })).toMatchObject({ said: 'others', code: 0 });
+});
+
+it('leaves no copy of bke behind, whatever an earlier attempt left', () => {
+  const left = '/var/lib/bke-leaving';
+  // The program of this host does nothing and ends well.
+  const running = { systemdRun: '#!/bin/sh\nwhile [ "$1" != /bin/sh ]; do shift; done; exec "$@"\n' };
+  expect(leaving([left])).toMatchObject({ said: 'nothing', copies: [] });
+  expect(leaving([left, program, unit], running)).toMatchObject({ said: 'clean', copies: [] });
+  const others = { config: { namespace: 'lab', host: 'w1' } };
+  expect(leaving([left, program, unit], others)).toMatchObject({ said: 'others', copies: ['bke-leaving'] });
+});
+
+it('takes its copy away where it cannot be made whole, or the reset cannot be started', () => {
+  const refusing = { systemdRun: '#!/bin/sh\necho no bus >&2; exit 1\n' };
+  const { said, errors, code, copies } = leaving([program, unit], refusing);
+  expect({ said, code, copies }).toEqual({ said: '', code: 1, copies: [] });
+  expect(errors).toContain('no bus');
+  const full = { systemdRun: '#!/bin/sh\n', cp: '#!/bin/sh\nhead -c 9 "$3" > "$4"; echo disk full >&2; exit 1\n' };
+  expect(leaving([program, unit], full)).toMatchObject({ said: '', code: 1, copies: [] });
 });
