@@ -97,12 +97,10 @@ async function noteCertificate(context: CommandContext, host: Host): Promise<str
 
 /** A host of a cluster has none, and needs none. */
 async function withoutServices(host: Host): Promise<string> {
-  const { readClaim } = await import('../tasks/reset/claim.ts');
+  const { claimLine, readClaim } = await import('../tasks/reset/claim.ts');
   const claim = await readClaim(host);
   if (claim === undefined) return notInitialised;
-  const { namespace, name, server, providerID } = claim;
-  const what = providerID === undefined ? 'a host' : 'a node';
-  return `This is ${what} of a cluster, not a bootstrap node: host ${name} in namespace ${namespace} of the management cluster at ${server}. Its agent: systemctl status bke-agent. The rest is told there: bke host list.`;
+  return `This is no bootstrap node, but ${claimLine(claim)}. Its agent: systemctl status bke-agent. The rest is told there: bke host list.`;
 }
 
 function isHealthy({ state }: ServiceStatus): boolean {

@@ -15,7 +15,7 @@ import { type InitContent, openContent } from './content.ts';
 import { parameterLines } from './parameters.ts';
 import { type InitWork, initWork, scopeOfPhase } from './phases.ts';
 import { makeCluster, readClusterToMake } from './cluster.ts';
-import { checkServicesHost } from './preflight.ts';
+import { checkServicesHost, refuseClaimedHost } from './preflight.ts';
 import { gatherSettings, type InitSettings } from './settings.ts';
 import { summaryLines } from './summary.ts';
 
@@ -38,6 +38,7 @@ export async function runInit(context: CommandContext, input: CommandInput): Pro
 
 /** @returns whether the host is set up */
 async function prepare(context: CommandContext, input: InputReader, host: Host): Promise<boolean> {
+  await refuseClaimedHost(host);
   const settings = await gatherSettings(context, input, host);
   const bke = await ownBinary(host, 'bke init');
   const content = await openContent(context, input, {
@@ -60,6 +61,7 @@ async function prepare(context: CommandContext, input: InputReader, host: Host):
       now: context.now(),
       clock: context.now,
     });
+    await work.cluster?.check(host);
     await checkServicesHost(context, { host, settings, content, binaryBytes, ignored, cluster: work.cluster });
     return await apply(context, input, { host, settings, content, work });
   } finally {

@@ -1,6 +1,7 @@
 // The checks of `bke init`: everything that would fail later, told at once before anything is changed.
 import { type PortName, portNames } from '../../config/bootstrap.ts';
 import type { Host } from '../../host/host.ts';
+import { BkeError } from '../../lib/errors.ts';
 import { plural } from '../../lib/text.ts';
 import { loadSizes } from '../../release/bundle/load.ts';
 import type { BootstrapCluster } from '../../tasks/bootstrap-cluster/bootstrap-cluster.ts';
@@ -12,6 +13,7 @@ import { readOwnThings } from '../../tasks/preflight/own-things.ts';
 import { checksFor, inspectHost, refuseFindings } from '../../tasks/preflight/run.ts';
 import { containerdPaths } from '../../tasks/node/containerd-config.ts';
 import { programsDir } from '../../tasks/node/programs.ts';
+import { claimLine, readClaim } from '../../tasks/reset/claim.ts';
 import type { CommandContext } from '../context.ts';
 import type { InitContent } from './content.ts';
 import type { InitSettings } from './settings.ts';
@@ -37,6 +39,16 @@ const portUses: Readonly<Record<PortName, string>> = {
   kubernetes: 'bootstrap cluster',
   ui: 'web UI',
 };
+
+/** @throws BkeError BKE_KUBERNETES_FOUND where a cluster has this host: what init changes on it is that cluster's. */
+export async function refuseClaimedHost(host: Host): Promise<void> {
+  const claim = await readClaim(host);
+  if (claim === undefined) return;
+  throw new BkeError('BKE_KUBERNETES_FOUND', `this host is ${claimLine(claim)}`, {
+    host: host.name,
+    hint: "Nothing was changed. Run bke init on another host; where this one is to leave its cluster, 'bke reset --dry-run --all --mount' shows what would go.",
+  });
+}
 
 /** @throws BkeError BKE_PREFLIGHT_FAILED with every problem; warnings are notes. */
 export async function checkServicesHost(context: CommandContext, subject: HostToCheck): Promise<void> {

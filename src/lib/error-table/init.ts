@@ -89,7 +89,7 @@ export const initErrors = {
     exit: ExitCode.conflict,
     title: 'Another Kubernetes is on this host',
     explanation:
-      'Files of a cluster are there that bke did not make, or the bootstrap cluster has another version than the bundle. Nothing was changed. Use another host or bundle, or take the cluster away: bke reset --dry-run shows what would go.',
+      'Files of a cluster are there that bke did not make, the host belongs to another cluster, or the bootstrap cluster has another version than the bundle. Nothing was changed. Use another host or bundle, or take the cluster away: bke reset --dry-run shows what would go.',
   },
   BKE_KUBEADM_FAILED: {
     exit: ExitCode.failed,

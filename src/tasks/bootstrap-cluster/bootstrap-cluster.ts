@@ -1,5 +1,6 @@
 // The bootstrap cluster behind one interface: how it is made, known to be ready, reached, and taken away again. K3s and kubeadm are two ways.
 import type { NodeSettings } from '../../config/node-settings.ts';
+import type { Host } from '../../host/host.ts';
 import type { Phase } from '../../operations/operation.ts';
 import type { Catalogue } from '../../release/catalogue.ts';
 import type { Platform } from '../../release/platforms.ts';
@@ -37,6 +38,11 @@ export interface BootstrapCluster {
   readonly version: string;
   /** Path of the administrator's kubeconfig on this host (0600, root). */
   readonly kubeconfig: string;
+  /**
+   * Whether it may begin on this host; asked before anything is changed, and again by its first step.
+   * @throws BkeError BKE_KUBERNETES_FOUND where somebody else's Kubernetes is there, or its own of a version that this one cannot follow
+   */
+  check(host: Host): Promise<void>;
   /** Phases that bring it up; each step observes first, so that running them again converges. */
   install(): readonly Phase<TaskScope>[];
   /**

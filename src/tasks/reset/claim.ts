@@ -31,6 +31,12 @@ async function readProviderID(host: Host): Promise<string | undefined> {
   return /--provider-id=(bke:\/\/[^\s"']+)/.exec(unit?.toString('utf8') ?? '')?.[1];
 }
 
+/** What a host is that somebody takes for a bootstrap node, and where it is told of. */
+export function claimLine({ namespace, name, server, providerID }: HostClaim): string {
+  const what = providerID === undefined ? 'a host' : 'a node';
+  return `${what} of a cluster: host ${name} in namespace ${namespace} of the management cluster at ${server}`;
+}
+
 /** What a person should know before the answer: a reset tells no cluster. */
 export function claimNotes(claim: HostClaim | undefined, { all }: ResetFlags): string[] {
   if (claim === undefined) return [];

@@ -1,6 +1,7 @@
 // The new cluster as its users see it: nodes, names, Services across nodes, and what heals by itself.
 import { expect, it } from 'vitest';
 import { z } from 'zod';
+import { outcome } from '../helpers/bke-host.ts';
 import { clusterKubeconfig, clusterName, type MainJob } from './job.ts';
 
 /** A server on w2, and a client on w1 that knows it by its Service. */
@@ -52,6 +53,13 @@ const patience = { timeout: 180_000, interval: 1000 };
 
 /** Registers the tests. */
 export function clusterTests(job: () => MainJob): void {
+  it('refuses init on a node of it, before anything there is changed', async () => {
+    const result = await job().w1.exec('bke init --bootstrap kubeadm --yes');
+    expect(result.exitCode, outcome(result)).toBe(7);
+    expect(result.stderr).toContain('this host is a node of a cluster: host w1 in namespace bke');
+    expect(await job().w1.output('test -e /etc/bke/services || echo none')).toBe('none');
+  });
+
   it('gives a kubeconfig that only its owner reads, and three nodes are Ready', async () => {
     await job().done(`cluster kubeconfig ${clusterName} --to ${clusterKubeconfig}`);
     expect(await job().boot.output(`stat -c %a ${clusterKubeconfig}`)).toBe('600');

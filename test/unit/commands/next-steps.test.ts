@@ -13,6 +13,7 @@ const standing = {
     kind: 'kubeadm',
     version: 'v1.36.3',
     kubeconfig: '/k',
+    check: async () => undefined,
     install: () => [],
     ready: async () => undefined,
     uninstall: () => ({ units: [] }),

@@ -5,7 +5,7 @@ import { type TaskScope, taskStep } from '../../task.ts';
 import type { BootstrapCluster, BootstrapPlan } from '../bootstrap-cluster.ts';
 import { waitForCluster } from '../ready.ts';
 import { k3sArtifacts } from './artifacts.ts';
-import { k3sHostTask } from './host.ts';
+import { checkHost, k3sHostTask } from './host.ts';
 import { k3sInstallTask } from './install.ts';
 import { kubeProxyArgs } from './kube-proxy-args.ts';
 import { k3sPaths, k3sUnit } from './paths.ts';
@@ -47,6 +47,7 @@ export function k3sBootstrap(plan: BootstrapPlan): BootstrapCluster {
     kind: 'k3s',
     version: artifacts.k3s.version,
     kubeconfig: k3sPaths.kubeconfig,
+    check: (host) => checkHost(host, artifacts.k3s.version),
     install: () => [{ id: 'bootstrap-cluster', title, chains: [{ host: plan.host, steps }], stopOnFailure: true }],
     ready,
     uninstall: () => ({ units: [k3sUnit] }),

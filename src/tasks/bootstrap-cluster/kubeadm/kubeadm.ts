@@ -27,6 +27,7 @@ export function kubeadmBootstrap(plan: BootstrapPlan): BootstrapCluster {
     kind: 'kubeadm',
     version: artifacts.version,
     kubeconfig: kubeadmPaths.kubeconfig,
+    check: (host) => checkHost(host, artifacts.version),
     install: () => phases(plan, { artifacts, nodeName, ready }),
     ready,
     uninstall: () => ({ units: [kubeletUnit] }),
