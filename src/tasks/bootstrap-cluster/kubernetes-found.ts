@@ -2,7 +2,7 @@
 import type { Host } from '../../host/host.ts';
 import { BkeError } from '../../lib/errors.ts';
 
-/** @param trace path by which it is known */
+/** @param trace path or paths by which it is known */
 export function kubernetesFound({ name }: Pick<Host, 'name'>, trace: string): BkeError {
   return new BkeError('BKE_KUBERNETES_FOUND', `there is a Kubernetes on this host that bke did not make: ${trace}`, {
     host: name,

@@ -3,10 +3,10 @@ import { removeTree } from '../../../host/changes/remove-tree.ts';
 import type { Host } from '../../../host/host.ts';
 import { runChecked } from '../../../host/run-checked.ts';
 import { runBounded } from '../../../host/state/bounded.ts';
-import { BkeError } from '../../../lib/errors.ts';
 import { listedShort } from '../../../lib/text.ts';
 import { foundFiles } from '../../bootstrap-cluster/kubeadm/host.ts';
 import { kubeadmPaths, manifestFiles } from '../../bootstrap-cluster/kubeadm/paths.ts';
+import { kubernetesFound } from '../../bootstrap-cluster/kubernetes-found.ts';
 import type { TaskScope } from '../../task.ts';
 import { containerdPaths } from '../containerd-config.ts';
 
@@ -25,14 +25,7 @@ async function kubernetesFiles(host: Host): Promise<string[]> {
 export async function requireNoKubernetes(host: Host): Promise<void> {
   const found = await kubernetesFiles(host);
   if (found.length === 0) return;
-  throw new BkeError(
-    'BKE_KUBERNETES_FOUND',
-    `there is a Kubernetes on this host that bke did not make: ${listedShort(found, 3)}`,
-    {
-      host: host.name,
-      hint: 'Use another host, or take it away first: bke reset --dry-run shows what would go.',
-    },
-  );
+  throw kubernetesFound(host, listedShort(found, 3));
 }
 
 /** Only certificates: they come with the data, and again with the next attempt. */
