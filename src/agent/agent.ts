@@ -1,6 +1,6 @@
 // The agent of one host as a process: heartbeat, token, inbox, side by side until it is told to end.
 import { agentObjects } from '../api/agent-config.ts';
-import type { Log } from '../controllers/log.ts';
+import type { Log } from '../lib/log.ts';
 import type { Host } from '../host/host.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { createKubeClient } from '../kube/create-client.ts';

@@ -2,7 +2,7 @@
 import type { AgentSettings } from '../api/agent-config.ts';
 import type { OperationEvent } from '../api/events.ts';
 import type { HostCommandStep } from '../api/kinds/host-command.ts';
-import { errorFields, type Log } from '../controllers/log.ts';
+import { errorFields, type Log } from '../lib/log.ts';
 import { kindOf } from '../host/changes/kinds.ts';
 import type { Host } from '../host/host.ts';
 import { type Ledger, openLedger } from '../host/ledger/ledger.ts';

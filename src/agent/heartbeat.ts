@@ -1,6 +1,6 @@
 // The agent's heartbeat: its Lease, renewed every few seconds, with what the controller wants to know of the agent itself.
 import { agentAnnotations, agentObjects, type AgentSettings, heartbeatSeconds } from '../api/agent-config.ts';
-import { errorFields, type Log } from '../controllers/log.ts';
+import { errorFields, type Log } from '../lib/log.ts';
 import type { Host } from '../host/host.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { toErrorReport } from '../lib/errors.ts';

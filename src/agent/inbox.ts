@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { agentObjects, type AgentSettings } from '../api/agent-config.ts';
 import { apiVersionName, bkeGroup } from '../api/kinds/common.ts';
 import { type HostCommandSpec, hostCommandSpec } from '../api/kinds/host-command.ts';
-import type { Log } from '../controllers/log.ts';
+import type { Log } from '../lib/log.ts';
 import type { KubeClient, KubeObject } from '../kube/client.ts';
 import { fieldAt, listAt, numberAt, textAt } from '../kube/fields.ts';
 import { type Change, startInformer } from '../kube/informer.ts';

@@ -1,7 +1,6 @@
 // Brings the status of the host's command into the cluster: the newest wins, and what could not be told is told later.
 import type { HostCommandStatus } from '../api/kinds/host-command.ts';
-import type { Log } from '../controllers/log.ts';
-import { errorFields } from '../controllers/log.ts';
+import { errorFields, type Log } from '../lib/log.ts';
 import type { KubeClient, ObjectKey } from '../kube/client.ts';
 import { kubeStatus } from '../kube/status-error.ts';
 import { backOffMs } from '../lib/back-off.ts';

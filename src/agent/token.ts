@@ -1,9 +1,10 @@
 // The agent's token: renewed by itself at a third of its life, and at once where it is a short one that only brought the agent up.
 import { agentObjects, type AgentSettings } from '../api/agent-config.ts';
-import { errorFields, type Log } from '../controllers/log.ts';
+import { errorFields, type Log } from '../lib/log.ts';
 import type { Host } from '../host/host.ts';
+import { requestToken } from '../kube/account-token.ts';
 import type { KubeClient } from '../kube/client.ts';
-import { numberAt, textAt } from '../kube/fields.ts';
+import { numberAt } from '../kube/fields.ts';
 import { backOffMs } from '../lib/back-off.ts';
 import { BkeError } from '../lib/errors.ts';
 import { tryJson } from '../lib/try-json.ts';
@@ -55,14 +56,7 @@ export class AgentToken {
 
   /** Written before it is used: a token that only this process knows would be lost with it. */
   async renew(client: Pick<KubeClient, 'request'>, { namespace, host }: AgentSettings): Promise<void> {
-    const path = `/api/v1/namespaces/${namespace}/serviceaccounts/${agentObjects(host).account}/token`;
-    const body = {
-      apiVersion: 'authentication.k8s.io/v1',
-      kind: 'TokenRequest',
-      spec: { expirationSeconds: lifeSeconds },
-    };
-    const token = textAt(await client.request('POST', path, { body }), 'status', 'token');
-    if (token === undefined) throw new BkeError('BKE_KUBE_FAILED', 'the API server answered without a token');
+    const token = await requestToken(client, { namespace, account: agentObjects(host).account }, lifeSeconds);
     await writeToken(this.#host, token);
     this.#text = token;
     this.#since = this.#now().getTime();

@@ -3,7 +3,7 @@ import type { Fence } from '../kube/fence.ts';
 import type { Aside } from '../kube/work-queue.ts';
 import type { EventRecorder } from './event-recorder.ts';
 import type { Informers } from './informers.ts';
-import type { Log } from './log.ts';
+import type { Log } from '../lib/log.ts';
 import type { Metrics } from './metrics.ts';
 
 /** When to look again; without a time only when something changes. */

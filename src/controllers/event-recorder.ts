@@ -2,7 +2,7 @@
 import type { KubeClient, KubeObject } from '../kube/client.ts';
 import { digestOf, hexOf } from '../lib/digest.ts';
 import { timeText } from '../lib/time-text.ts';
-import { errorFields, type Log } from './log.ts';
+import { errorFields, type Log } from '../lib/log.ts';
 
 /** What happened to an object. */
 export interface ObjectEvent {

@@ -8,7 +8,7 @@ import { toError } from '../lib/thrown.ts';
 import type { Controller } from './controller.ts';
 import { SharedInformers, type SourceState } from './informers.ts';
 import type { LeadFence } from './lead-fence.ts';
-import { errorFields, type Log } from './log.ts';
+import { errorFields, type Log } from '../lib/log.ts';
 import type { Metrics } from './metrics.ts';
 import { Worker } from './worker.ts';
 

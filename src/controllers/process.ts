@@ -21,7 +21,7 @@ import { type Endpoint, type Reply, startEndpoint } from './endpoints.ts';
 import { createEventRecorder } from './event-recorder.ts';
 import { highestGeneration } from './generations.ts';
 import { fencedConnect, LeadFence } from './lead-fence.ts';
-import type { Log } from './log.ts';
+import type { Log } from '../lib/log.ts';
 import { createManager, type Manager } from './manager.ts';
 import { createMetrics } from './metrics.ts';
 import { WorkloadClients } from './workload.ts';

@@ -2,7 +2,7 @@
 import { type Aside, WorkQueue } from '../kube/work-queue.ts';
 import type { Controller, ReconcileResult } from './controller.ts';
 import type { Informers } from './informers.ts';
-import { errorFields, type Log } from './log.ts';
+import { errorFields, type Log } from '../lib/log.ts';
 import type { Metrics } from './metrics.ts';
 
 export interface WorkerOptions {

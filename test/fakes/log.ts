@@ -1,5 +1,5 @@
 // A log that nobody reads.
-import type { Log } from '../../src/controllers/log.ts';
+import type { Log } from '../../src/lib/log.ts';
 
 export const silentLog: Log = {
   info: () => undefined,

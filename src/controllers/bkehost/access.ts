@@ -1,8 +1,9 @@
 // What an agent has in the cluster: its account and rights, its command and inbox, and a token to begin with.
 import { agentObjects } from '../../api/agent-config.ts';
 import { agentAccess } from '../../cluster/agent-access.ts';
+import { requestToken } from '../../kube/account-token.ts';
 import type { KubeClient, KubeObject, ObjectKey } from '../../kube/client.ts';
-import { keyOf, textAt } from '../../kube/fields.ts';
+import { keyOf } from '../../kube/fields.ts';
 import { BkeError } from '../../lib/errors.ts';
 import { withLabels } from '../../tasks/cluster-api/render.ts';
 import { agentLabel, commandKind, type HostName } from './host.ts';
@@ -62,16 +63,7 @@ export async function isGoing(client: Pick<KubeClient, 'get'>, namespace: string
 
 /** A token of the agent's own account. @throws BkeError as KubeClient does */
 export async function agentToken(client: Pick<KubeClient, 'request'>, { namespace, name }: HostName): Promise<string> {
-  const { account } = agentObjects(name);
-  const path = `/api/v1/namespaces/${namespace}/serviceaccounts/${account}/token`;
-  const body = {
-    apiVersion: 'authentication.k8s.io/v1',
-    kind: 'TokenRequest',
-    spec: { expirationSeconds: tokenSeconds },
-  };
-  const token = textAt(await client.request('POST', path, { body }), 'status', 'token');
-  if (token === undefined) throw new BkeError('BKE_KUBE_FAILED', `no token came for ${namespace}/${account}`);
-  return token;
+  return requestToken(client, { namespace, account: agentObjects(name).account }, tokenSeconds);
 }
 
 function commandKey({ namespace, name }: HostName): ObjectKey {

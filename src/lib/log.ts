@@ -1,6 +1,6 @@
-// What the controllers need of a logger: pino is one.
-import { BkeError, toErrorReport } from '../lib/errors.ts';
-import { toError } from '../lib/thrown.ts';
+// What controllers and agents need of a logger: pino is one.
+import { BkeError, toErrorReport } from './errors.ts';
+import { toError } from './thrown.ts';
 
 export interface Log {
   info(fields: object, message: string): void;
