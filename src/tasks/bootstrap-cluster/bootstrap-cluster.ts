@@ -1,4 +1,4 @@
-// The bootstrap cluster behind one interface: how it is made, known to be ready, reached, and taken away again. K3s and kubeadm are two ways.
+// The bootstrap cluster behind one interface: how it is made, known to be ready, and reached. K3s and kubeadm are two ways.
 import type { NodeSettings } from '../../config/node-settings.ts';
 import type { Host } from '../../host/host.ts';
 import type { Phase } from '../../operations/operation.ts';
@@ -50,6 +50,4 @@ export interface BootstrapCluster {
    * @throws BkeError BKE_TIMEOUT that names what is not ready and why
    */
   ready(scope: TaskScope): Promise<void>;
-  /** Units that start pods, in the order they are stopped before anything is undone. What the ledger and reset know is not repeated here. */
-  uninstall(): { readonly units: readonly string[] };
 }

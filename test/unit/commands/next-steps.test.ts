@@ -16,7 +16,6 @@ const standing = {
     check: async () => undefined,
     install: () => [],
     ready: async () => undefined,
-    uninstall: () => ({ units: [] }),
   },
   release: { catalogue, platform: 'linux/amd64', bkeVersion: '0.1.0' },
   changed: true,

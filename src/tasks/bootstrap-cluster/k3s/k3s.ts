@@ -50,7 +50,6 @@ export function k3sBootstrap(plan: BootstrapPlan): BootstrapCluster {
     check: (host) => checkHost(host, artifacts.k3s.version),
     install: () => [{ id: 'bootstrap-cluster', title, chains: [{ host: plan.host, steps }], stopOnFailure: true }],
     ready,
-    uninstall: () => ({ units: [k3sUnit] }),
   };
 }
 

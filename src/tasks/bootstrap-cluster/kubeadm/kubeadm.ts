@@ -30,7 +30,6 @@ export function kubeadmBootstrap(plan: BootstrapPlan): BootstrapCluster {
     check: (host) => checkHost(host, artifacts.version),
     install: () => phases(plan, { artifacts, nodeName, ready }),
     ready,
-    uninstall: () => ({ units: [kubeletUnit] }),
   };
 }
 

@@ -6,6 +6,8 @@ import { kubernetesPaths, sharedFolders } from '../../../../src/host/state/known
 import { parseMountInfo } from '../../../../src/host/state/mounts.ts';
 import type { ProcessInfo } from '../../../../src/host/state/processes.ts';
 import type { FoundPath, HostState } from '../../../../src/host/state/state.ts';
+import { kubeletUnit } from '../../../../src/tasks/bootstrap-cluster/kubeadm/paths.ts';
+import { k3sUnit } from '../../../../src/tasks/bootstrap-cluster/k3s/paths.ts';
 import { planReset } from '../../../../src/tasks/reset/plan.ts';
 import { planLines, plannedItems } from '../../../../src/tasks/reset/plan-text.ts';
 import { type PlanInput, type ResetFlags, resetScopes } from '../../../../src/tasks/reset/reset-plan.ts';
@@ -96,6 +98,19 @@ describe('a plan', () => {
   it('is empty for a clean host', () => {
     expect(planReset(input({}), self)).toMatchObject({ items: [], kept: [], refusals: [], heldBack: [] });
   });
+
+  it.each([k3sUnit, kubeletUnit])(
+    "stops %s, a bootstrap cluster's, before everything else, with or without a record",
+    (name) => {
+      const running = { name, active: 'active', enabled: 'enabled' };
+      const paths = [found('/etc/kubernetes/kubelet.conf')];
+      expect(whats(planReset(input({ units: [running], paths }), self))[0]).toBe(`stop ${name} (active)`);
+      const unit: Change = { kind: 'unit', name, text: '', enabled: true, running: true };
+      expect(whats(planReset(input({ units: [running], paths }, [resource(unit)]), self))[0]).toBe(
+        `stop ${name} (active)`,
+      );
+    },
+  );
 
   it("leaves names that could be the user's own alone where nothing shows that Kubernetes was here", () => {
     const paths = [

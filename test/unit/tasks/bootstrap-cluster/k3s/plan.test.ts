@@ -87,7 +87,6 @@ describe('the K3s way', () => {
   it('takes the newest version of the bundle, and says where its kubeconfig is', () => {
     const cluster = k3sBootstrap(plan());
     expect(cluster).toMatchObject({ kind: 'k3s', version: 'v1.36.3+k3s1', kubeconfig: '/etc/rancher/k3s/k3s.yaml' });
-    expect(cluster.uninstall()).toEqual({ units: ['k3s.service'] });
     const [phase] = cluster.install();
     expect(phase?.chains[0]?.steps.map(({ name }) => name)).toEqual([
       'k3s/host',
