@@ -3,13 +3,17 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import chalk from 'chalk';
 import { execa, type Options } from 'execa';
+import { exists } from '../test/testbed/files.ts';
 import { currentBed } from '../test/testbed/hosts/bed.ts';
+import { listHosts } from '../test/testbed/hosts/lifecycle.ts';
 import { initOptions } from '../test/testbed/prepare.ts';
+import { type Differing, differenceLines, whyNothingToGiveBack } from './demo-words.ts';
 
 const root = join(import.meta.dirname, '..');
 const boot = 'demo-boot';
 const nodes = ['demo-cp1', 'demo-w1', 'demo-w2'] as const;
 const hosts = [boot, ...nodes];
+const place = { preferLocal: true, cwd: root, stdio: 'inherit', reject: false } as const;
 /** What the hosts were before bke came, for `reset`. */
 const scans = join(currentBed().folder, 'demo-scans');
 
@@ -24,7 +28,7 @@ const goOn = `
     bke cluster list                    and: bke cluster describe demo, bke cluster logs demo, bke host list
     kubectl --kubeconfig demo.kubeconfig get pods -A -o wide
   npm run testbed -- ssh demo-w1        a shell on a node: crictl ps, journalctl -u bke-agent
-  npm run demo -- reset                 the way back: bke reset on all four, and what differs from before (nothing but files of yours)
+  npm run demo -- reset                 the way back: bke reset on all four, and what differs from before (files of yours)
   npm run demo -- down                  removes the hosts; npm run demo makes new ones
 `;
 
@@ -99,18 +103,22 @@ const makeCluster: readonly Step[] = [
 
 const giveBackCommand = 'bke reset --all --mount --yes';
 
-/** The bootstrap node last: what a reset of the others tells to look at is there until then. */
-const giveBack: readonly Step[] = [...nodes, boot].map((host) => ({
-  title: `${host} as it was`,
-  run: async () => {
-    if (host === boot) await on(host, 'bke reset --all --mount --dry-run');
-    // From the nodes bke goes with its own reset: nothing is left to run a second time.
-    await on(host, host === boot ? giveBackCommand : `if command -v bke >/dev/null; then ${giveBackCommand}; fi`);
-    // What kubectl and you wrote here is yours: reset leaves it.
-    if (host === boot) await on(host, 'rm -rf .kube demo.kubeconfig');
-    await testbed(['scan', host, scanFile(host)]);
-  },
-}));
+/** What the scans after the resets found. */
+const differing: Differing[] = [];
+
+function giveBack(host: string): Step {
+  return {
+    title: `${host}: bke reset, then what differs from before`,
+    run: async () => {
+      if (host === boot) await on(host, 'bke reset --all --mount --dry-run');
+      // From the nodes bke goes with its own reset: nothing is left to run a second time.
+      await on(host, host === boot ? giveBackCommand : `if command -v bke >/dev/null; then ${giveBackCommand}; fi`);
+      // What kubectl and you wrote here is yours: reset leaves it.
+      if (host === boot) await on(host, 'rm -rf .kube demo.kubeconfig');
+      await compare(host);
+    },
+  };
+}
 
 const words = process.argv.slice(2);
 const [word = 'up'] = words;
@@ -133,7 +141,32 @@ async function demo(): Promise<void> {
 }
 
 async function reset(): Promise<void> {
-  await inOrder(giveBack, `\n  npm run demo -- down    removes the hosts\n`, { independent: true });
+  const names = (await listHosts(currentBed())).map(({ name }) => name);
+  // The bootstrap node last: what a reset of the others tells to look at is there until then.
+  const here = [...nodes, boot].filter((host) => names.includes(host));
+  const scanned = await Promise.all(here.map((host) => exists(scanFile(host))));
+  const nothing = whyNothingToGiveBack({ hosts: here, scanned: scanned.every(Boolean) });
+  if (nothing !== undefined) {
+    console.error(nothing);
+    process.exitCode = 1;
+    return;
+  }
+  await inOrder(here.map(giveBack), `\n  npm run demo -- down    removes the hosts\n`, { independent: true });
+}
+
+/** Shows what a scan finds other than before the demo. Differences are no failure of the step: whose they are is for a person to see. */
+async function compare(host: string): Promise<void> {
+  const args = ['scan', host, scanFile(host)];
+  const command = `npm run testbed -- ${args.join(' ')}`;
+  show('$', command);
+  const { exitCode, stdout } = await execa('node', ['test/testbed/cli.ts', ...args], {
+    ...place,
+    stdout: ['inherit', 'pipe'],
+  });
+  const changes = stdout.split('\n').filter((line) => line !== '');
+  // Without a line it could not look at all.
+  if (exitCode !== 0 && changes.length === 0) throw new StepFailed(command, exitCode ?? 1);
+  if (changes.length > 0) differing.push({ host, changes });
 }
 
 async function down(): Promise<void> {
@@ -158,8 +191,17 @@ async function inOrder(steps: readonly Step[], end: string, { independent = fals
     }
     times.push(`${String(Math.round((performance.now() - began) / 1000)).padStart(6)} s  ${step.title}`);
   }
-  say(process.exitCode === undefined ? 'Done.' : 'Not all of it was done: what failed is above.');
-  console.log(`${times.join('\n')}\n${end}`);
+  const failed = process.exitCode !== undefined;
+  say(failed ? 'Not all of it was done: what failed is above.' : 'Done.');
+  console.log(times.join('\n'));
+  tellDifferences(failed);
+  console.log(end);
+}
+
+function tellDifferences(failed: boolean): void {
+  if (differing.length === 0) return;
+  console.log(`\n${differenceLines(differing, { failed }).join('\n')}`);
+  process.exitCode ??= 1;
 }
 
 function fail(name: string, { message, exitCode }: StepFailed, again: string): void {
@@ -214,7 +256,6 @@ async function local(shown: string, argv: readonly string[]): Promise<void> {
 
 /** @throws StepFailed */
 async function run(shown: string, [program = '', ...args]: readonly string[], options: Options = {}): Promise<void> {
-  const place = { preferLocal: true, cwd: root, stdio: 'inherit', reject: false } as const;
   const { exitCode, signal } = await execa(program, args, { ...place, ...options });
   if (exitCode === 0) return;
   throw new StepFailed(shown, exitCode ?? (signal === 'SIGINT' ? 130 : 1));
