@@ -161,7 +161,7 @@ async function compare(host: string): Promise<void> {
   show('$', command);
   const { exitCode, stdout } = await execa('node', ['test/testbed/cli.ts', ...args], {
     ...place,
-    stdout: ['inherit', 'pipe'],
+    stdio: ['inherit', ['inherit', 'pipe'], 'inherit'],
   });
   const changes = stdout.split('\n').filter((line) => line !== '');
   // Without a line it could not look at all.
