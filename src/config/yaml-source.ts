@@ -2,7 +2,6 @@
 import {
   type Alias,
   type Document,
-  type ErrorCode,
   isAlias,
   isCollection,
   isMap,
@@ -17,20 +16,9 @@ import {
   type YAMLMap,
   type YAMLSeq,
 } from 'yaml';
+import { type Path, type Position, type SyntaxFault, syntaxFaults, unresolvedAlias } from './yaml-faults.ts';
 
-export type Path = readonly PropertyKey[];
-
-/** Counted from 1. */
-export interface Position {
-  readonly line: number;
-  readonly column: number;
-}
-
-export interface SyntaxFault extends Position {
-  readonly message: string;
-  /** Of the value it is about, where it is about one. */
-  readonly path?: Path;
-}
+export type { Path, Position } from './yaml-faults.ts';
 
 /** Aliases may repeat a value, not blow a small file up (the "billion laughs" attack). A thousand hosts may have some each. */
 const aliasLimit = 10_000;
@@ -68,10 +56,7 @@ export function readYamlSource(
     ({ contents, errors, warnings }) => !isNothing(contents) || errors.length + warnings.length > 0,
   );
   if (document === undefined) return { faults: [whole('the file is empty')] };
-  const faults = [...document.errors, ...document.warnings].map((fault) => {
-    const { line, col } = lines.linePos(fault.pos[0]);
-    return { line, column: col, message: `this is no valid YAML: ${faultWords(fault)}` };
-  });
+  const faults = syntaxFaults(document, lines);
   if (second !== undefined) {
     const { line, col } = lines.linePos(second.range[0]);
     faults.push({
@@ -83,23 +68,6 @@ export function readYamlSource(
   if (faults.length > 0) return { faults };
   const reader = new Reader(document, lines);
   return reader.faults.length > 0 ? { faults: reader.faults } : { source: reader };
-}
-
-/** Kinds of faults whose message has what was written in it, which may be a secret. */
-const unresolvedAlias = 'Unresolved alias (text that begins with * needs quotes)';
-const ownWords: Readonly<Partial<Record<ErrorCode, string>>> = {
-  BAD_ALIAS: unresolvedAlias,
-  BAD_COLLECTION_TYPE: 'A tag does not fit its value',
-  BAD_DIRECTIVE: 'Bad directive',
-  BAD_DQ_ESCAPE: 'Invalid escape sequence',
-  RESOURCE_EXHAUSTION: 'Nested too deeply',
-  TAG_RESOLVE_FAILED: 'Unresolved tag (text that begins with ! needs quotes)',
-};
-
-/** Other messages may end in a colon and a piece of the file. */
-function faultWords({ code, message }: { readonly code: ErrorCode; readonly message: string }): string {
-  const words = ownWords[code] ?? message.replace(/(?<! ): .*$/s, '').slice(0, 100);
-  return code === 'BAD_SCALAR_START' ? `${words} (such a text needs quotes)` : words;
 }
 
 function isNothing(contents: unknown): boolean {

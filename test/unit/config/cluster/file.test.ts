@@ -72,9 +72,27 @@ describe('a cluster.yaml', () => {
       'YAML: a second document begins here; the file must have only one',
     ],
     ['__proto__', clusterText('  __proto__: {}\n'), 'YAML: there is no field with this name'],
-    ['a tab', clusterText('\tmanagement: true\n'), 'YAML: this is no valid YAML: Tabs are not allowed as indentation'],
   ])('is refused in one sentence: %s', (_name, text, message) => {
     expect(messages(text)).toContain(message);
+  });
+
+  it.each([
+    ['a tab', '  a: 1\n\tb: 2\n  c:\n    - d: 1\n', '7:1: YAML: this is no valid YAML: Tabs are not allowed'],
+    [
+      'a value above a list',
+      '  hosts: 3\n    - a: 1\n      b: 2\n',
+      '6:10: YAML: this is no valid YAML: A value stands',
+    ],
+  ])('tells the first fault where the others follow from it: %s', (_name, text, first) => {
+    const problems = problemsOf(`apiVersion: bke.io/v1alpha1\nkind: Cluster\nmetadata:\n  name: a\nspec:\n${text}`);
+    expect(problems).toHaveLength(1);
+    expect(problems[0]).toContain(`c.yaml:${first}`);
+    expect(problems[0]).toMatch(/ \(\d more faults? below that may come from it\)$/);
+  });
+
+  it('tells every fault that stands alone, and those before one that others follow from', () => {
+    const faults = problemsOf('a: @a\nb: !b x\nc: 1\n\td: 2\ne: @e\n');
+    expect(faults.map((fault) => fault.split(': ')[0])).toEqual(['c.yaml:1:4', 'c.yaml:2:4', 'c.yaml:4:1']);
   });
 
   it('may end lines as Windows does, begin with a byte order mark and end with a separator', () => {
