@@ -142,11 +142,14 @@ function putAt(value: unknown, path: Path, text: string): void {
 function problemsOf(issue: z.core.$ZodIssue, schema: z.ZodType, source: YamlSource): Found[] {
   if (issue.code === 'unrecognized_keys') {
     const known = schemasAt(schema, issue.path).flatMap(keysOf);
-    return issue.keys.slice(0, mostIssues).map((key) => ({
-      ...source.positionOf(issue.path, key),
-      field: fieldPath([...issue.path, key]),
-      message: `there is no such field${meant(key, known, placesOf(key, issue.path, schema))}`,
-    }));
+    return issue.keys.slice(0, mostIssues).map((key) => {
+      const field = fieldPath([...issue.path, key]);
+      const place = { ...source.positionOf(issue.path, key), field };
+      // Right for another kind of thing at this place: what was written is no suggestion.
+      if (known.includes(key))
+        return { ...place, message: 'there is no such field in this kind of entry' };
+      return { ...place, message: `there is no such field${meant(key, known, placesOf(key, issue.path, schema))}` };
+    });
   }
   return [foundAt(source, issue.path, messageOf(issue, schema, source))];
 }

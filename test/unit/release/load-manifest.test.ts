@@ -98,6 +98,17 @@ describe('a release manifest', () => {
     expect(mistakes(text)[0]).toBe(message);
   });
 
+  it('suggests nothing that was written, where it is right for another kind', () => {
+    const one = (rest: string): string => `- {kind: file, name: a, version: v1, path: a, type: other, ${rest}}`;
+    expect(mistakes(releaseYaml(one('source: {file: a}')))).toEqual([
+      'release.yaml:8:5: spec.artifacts[0].sources: is missing',
+      'release.yaml:8:62: spec.artifacts[0].source: there is no such field in this kind of entry',
+    ]);
+    expect(mistakes(releaseYaml(one('sources: {all: {file: a}}')))).toEqual([
+      'release.yaml:8:72: spec.artifacts[0].sources.all: there is no such field in this kind of entry',
+    ]);
+  });
+
   it('refuses what is there twice and a source that is several', () => {
     const both = '- {kind: chart, name: a, version: 1.0.0, source: {file: a, layout: b}}';
     expect(mistakes(releaseYaml(`${file}\n${both}`))).toEqual([
