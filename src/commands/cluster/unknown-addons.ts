@@ -27,7 +27,7 @@ export function refuseUnknownAddons(
     `no release of this site has ${plural(details.length, 'add-on')} of the file`,
     {
       details,
-      hint: "Nothing was written. Correct them, or load a bundle that has them ('bke init --bundle FILE'), and run the same command again.",
+      hint: "Nothing was written. Correct them, or load a bundle of a whole release that has them as well ('bke init --bundle FILE'), and run the same command again.",
     },
   );
 }

@@ -9,7 +9,7 @@ import type { OpenAddon } from '../addons/plan.ts';
 import { askedBy } from '../bkehost/host.ts';
 import { isLastingCode } from '../bkehost/reasons.ts';
 import { hostReset } from '../bkehost/was-reset.ts';
-import { errorInMessage, errorOf } from './causes.ts';
+import { errorInMessage, errorOf, inLines } from './causes.ts';
 import type { Trouble } from './chain.ts';
 
 /** What operation asks, and since when. What was so before may be mended by now: whoever is at work on it looks again first. */
@@ -161,15 +161,25 @@ const lastingAddons: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'BKE_KUBE_FORBIDDEN',
 ]);
 
+/** What the kubelet calls an image that it does not get (pkg/kubelet/images/types.go). It tries again, and the same comes of it. */
+const noImage = /\b(ErrImagePull|ImagePullBackOff|InvalidImageName|ErrImageNeverPull)\b/;
+
+function pullError(words: string): ErrorReport[] {
+  if (!noImage.test(words)) return [];
+  const hint =
+    'Push the image into the local registry (docs/guide/local-services.md), or load a bundle that has it, or correct its name. Then run the same command again.';
+  return [{ code: 'BKE_PULL_FAILED', ...inLines(words), hint }];
+}
+
 /** Of the first that failed. Whoever applies it looks every ten seconds; what heals may take as long as an API server that starts anew. */
 export function addonTrouble(
   bkeCluster: KubeObject | undefined,
   open: readonly OpenAddon[],
   asking: Asking,
 ): Trouble | undefined {
-  const [first] = open.flatMap(({ name, error }) => {
+  const [first] = open.flatMap(({ name, words, error }) => {
     const found = errorOf(error);
-    return found === undefined ? [] : [{ ...found, message: named(`add-on ${name}`, found.message) }];
+    return found === undefined ? pullError(words) : [{ ...found, message: named(`add-on ${name}`, found.message) }];
   });
   // Its API server is waited for as such.
   if (bkeCluster === undefined || first === undefined || first.code === 'BKE_KUBE_UNREACHABLE') return undefined;

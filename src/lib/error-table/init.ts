@@ -78,7 +78,7 @@ export const initErrors = {
     exit: ExitCode.failed,
     title: 'An image cannot be pulled from the local registry',
     explanation:
-      'After containerd was set up, bke pulls one image by its public name as a proof that names, mirrors, certificates and the store fit together. The message has what containerd said. Usual causes: the site name does not resolve to the services host, a firewall closes the registry port, the clock of the host lies before the certificate begins.',
+      'After containerd was set up, bke pulls one image by its public name as a proof that names, mirrors, certificates and the store fit together; and an add-on is not there whose image no node gets. The message has what containerd said. Usual causes: the image is not in the registry, the site name does not resolve to the services host, a firewall closes the registry port, the clock of the host lies before the certificate begins.',
   },
   BKE_NOT_INITIALISED: {
     exit: ExitCode.failed,

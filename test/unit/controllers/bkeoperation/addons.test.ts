@@ -110,7 +110,7 @@ describe('an add-on', () => {
 
   it('whose pods are not ready is waited for with its cause, as long as the health of the cluster', () => {
     const site = new Site([{ name: 'apps' }]);
-    const message = 'add-on apps is not ready: Deployment apps/web: 0 of 1 ready; pod web-x: ErrImagePull';
+    const message = 'add-on apps is not ready: Deployment apps/web: 0 of 1 ready; pod web-x: CrashLoopBackOff';
     const state = { name: 'Abnormal', reason: 'NotReady', message };
     site.said({ state, addons: [flannel, { name: 'apps', phase: 'Applied', message }] });
     expect(site.failsBy(1700)).toBeUndefined();
@@ -118,6 +118,18 @@ describe('an add-on', () => {
     expect(site.failsBy(1900)).toMatchObject({
       error: { code: 'BKE_TIMEOUT', message: expect.stringContaining('Deployment apps/web: 0 of 1 ready') },
     });
+  });
+
+  it('whose image no node gets has failed, once the kubelet has tried a few times', () => {
+    const site = new Site([{ name: 'apps' }]);
+    const message =
+      'Deployment apps/web: 0 of 1 ready; pod web-x: ImagePullBackOff: nosuch.example/x:1: connection refused';
+    site.said({ state: { name: 'Abnormal' }, addons: [flannel, { name: 'apps', phase: 'Applied', message }] });
+    expect(site.failsBy(300)).toMatchObject({
+      seconds: 120,
+      error: { code: 'BKE_PULL_FAILED', message: `add-on apps is not ready: ${message}` },
+    });
+    expect(site.status.phase).toBe('Failed');
   });
 
   it.each<[string, readonly object[], string]>([
