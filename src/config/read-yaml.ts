@@ -146,8 +146,7 @@ function problemsOf(issue: z.core.$ZodIssue, schema: z.ZodType, source: YamlSour
       const field = fieldPath([...issue.path, key]);
       const place = { ...source.positionOf(issue.path, key), field };
       // Right for another kind of thing at this place: what was written is no suggestion.
-      if (known.includes(key))
-        return { ...place, message: 'there is no such field in this kind of entry' };
+      if (known.includes(key)) return { ...place, message: 'there is no such field in this kind of entry' };
       return { ...place, message: `there is no such field${meant(key, known, placesOf(key, issue.path, schema))}` };
     });
   }
