@@ -16,6 +16,7 @@ export interface ContextParts {
   readonly complete: Completer;
   readonly signal: AbortSignal;
   readonly onStop: (words: string) => void;
+  readonly looksIn: (kubeconfig: string) => void;
   readonly progress: Progress;
   readonly operationsDirectory: string | undefined;
   readonly openLocalHost: () => Promise<Host>;
@@ -34,6 +35,7 @@ export function createContext(parts: ContextParts): CommandContext {
     now: io.now,
     signal,
     onStop: parts.onStop,
+    looksIn: parts.looksIn,
     get stdin() {
       return io.stdin;
     },

@@ -107,7 +107,8 @@ async function runCommand(
   // A role is stopped by systemd at every stop: that is no news for its journal.
   const tell = command.group === 'roles' ? () => undefined : (line: string) => progress.line(line);
   const signals = listenForSignals(program.overrides.signals ?? process, io.stderr, tell);
-  const complete = completer(program.commands, command, input);
+  let ownKubeconfig: string | undefined;
+  const complete = completer(program.commands, command, input, () => ownKubeconfig);
   const context = createContext({
     io,
     complete,
@@ -115,6 +116,9 @@ async function runCommand(
     argv: program.argv,
     signal: signals.signal,
     onStop: (words) => signals.does(words),
+    looksIn: (kubeconfig) => {
+      ownKubeconfig = kubeconfig;
+    },
     progress,
     operationsDirectory: program.operationsDirectory,
     openLocalHost: program.overrides.openLocalHost ?? openLocalHost,
@@ -143,12 +147,18 @@ async function printResult(
   result: CommandResult,
   { globals, complete }: { readonly globals: GlobalValues; readonly complete: Completer },
 ): Promise<number> {
-  if (result.kind === 'stream') for await (const text of result.texts) program.io.stdout.write(text);
+  if (result.kind === 'stream') for await (const text of result.texts) program.io.stdout.write(complete(text));
   const format = globals.output ?? command.output?.[0] ?? 'table';
   const rendered = await renderResult(result, { format, headers: globals.headers });
-  program.io.stdout.write(rendered.stdout);
+  const completed = completerFor(result, format, complete);
+  program.io.stdout.write(completed(rendered.stdout));
   if (rendered.note !== undefined && !globals.quiet) program.io.stderr.write(`${complete(rendered.note)}\n`);
   return 'exitCode' in result ? (result.exitCode ?? 0) : 0;
+}
+
+/** What is not for people is as it is in the cluster, or is a file. */
+function completerFor({ kind }: CommandResult, format: string, complete: Completer): Completer {
+  return kind !== 'text' && (format === 'table' || format === 'wide') ? complete : (text) => text;
 }
 
 interface FailStyle {

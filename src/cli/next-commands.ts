@@ -14,21 +14,30 @@ interface Given {
   readonly namespace: string | undefined;
 }
 
-/** Commands are in single quotes, or are what a line ends with: `bke cluster describe prod`, `watch it again: bke operation attach ID`. */
-export function completer(commands: readonly Spec[], command: Spec, input: CommandInput): Completer {
+/**
+ * Commands are in single quotes, or are what a line ends with: `bke cluster describe prod`, `watch it again: bke operation attach ID`. Of kubectl `kubectl -n`
+ * is enough, wherever it stands.
+ * @param own the kubeconfig of this host, once the command looks there: bke finds it by itself, kubectl does not
+ */
+export function completer(
+  commands: readonly Spec[],
+  command: Spec,
+  input: CommandInput,
+  own: () => string | undefined = () => undefined,
+): Completer {
   const given: Given = {
     kubeconfig: givenText(command, input, 'kubeconfig'),
     namespace: givenText(command, input, 'namespace'),
   };
-  if (given.kubeconfig === undefined && given.namespace === undefined) return (text) => text;
   const complete = (line: string): string => completed(line, commands, given);
   return (text) => {
     const withBke = text
       .replaceAll(/'(bke [^'\n]+)'/g, (_, line: string) => `'${complete(line)}'`)
       .replaceAll(/(^|: +)(bke [^'\n]+)$/gm, (_, before: string, line: string) => before + complete(line));
-    if (given.kubeconfig === undefined) return withBke;
-    const kubectl = shellCommand(['kubectl', '--kubeconfig', given.kubeconfig]);
-    return withBke.replaceAll(/(^|'|: +)kubectl (?!--kubeconfig)/gm, (_, before: string) => `${before}${kubectl} `);
+    const kubeconfig = given.kubeconfig ?? own();
+    if (kubeconfig === undefined) return withBke;
+    const kubectl = shellCommand(['kubectl', '--kubeconfig', kubeconfig]);
+    return withBke.replaceAll(/\bkubectl (?=-n )/g, () => `${kubectl} `);
   };
 }
 
@@ -83,8 +92,14 @@ export function completedReport(report: ErrorReport, complete: Completer): Error
 /** What of an event people may type. */
 export function completedEvent(event: OperationEvent, complete: Completer): OperationEvent {
   if (event.type === 'step.waiting') {
-    return event.next === undefined ? event : { ...event, next: complete(event.next) };
+    const { cause, next } = event;
+    return {
+      ...event,
+      ...(cause === undefined ? {} : { cause: complete(cause) }),
+      ...(next === undefined ? {} : { next: complete(next) }),
+    };
   }
+  if (event.type === 'note') return { ...event, message: complete(event.message) };
   if (event.type === 'step.failed') return { ...event, error: completedReport(event.error, complete) };
   if (event.type !== 'operation.finished') return event;
   const { error, hosts } = event;

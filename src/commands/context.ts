@@ -25,6 +25,8 @@ export interface CommandContext {
   readonly signal: AbortSignal;
   /** The line that the first Ctrl-C is met with from now on; '' where what the command says in the end tells all. Default: that it stops at the next safe point. */
   onStop(words: string): void;
+  /** The command looks into the management cluster by this kubeconfig, which nobody named: kubectl commands that are told name it. */
+  looksIn(kubeconfig: string): void;
   readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean };
   /** Words typed after `bke`, for messages that tell what to type again. */
   readonly argv: readonly string[];

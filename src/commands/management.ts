@@ -36,7 +36,9 @@ export async function findKubeconfig(context: CommandContext, named: string | un
     const bootstrap = (await readSettings(host).catch(() => undefined))?.bootstrap;
     if (bootstrap === undefined || bootstrap === 'none') return undefined;
     const file = bootstrap === 'kubeadm' ? kubeadmPaths.kubeconfig : k3sPaths.kubeconfig;
-    return (await host.files.stat(file).catch(() => undefined)) === undefined ? undefined : file;
+    if ((await host.files.stat(file).catch(() => undefined)) === undefined) return undefined;
+    context.looksIn(file);
+    return file;
   } finally {
     await host.close();
   }

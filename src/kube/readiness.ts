@@ -84,13 +84,13 @@ export function nodeTrouble(node: KubeObject): string | undefined {
 }
 
 /** undefined: a node that is ready takes pods too. One whose disk or memory is short does not, nor one that somebody cordoned. */
-export function whyNoPods(node: KubeObject): string | undefined {
+export function whyNoPods(node: KubeObject, kubeconfig: string): string | undefined {
   for (const type of ['DiskPressure', 'MemoryPressure', 'PIDPressure']) {
     const condition = conditionOf(node, type);
     if (condition?.status === 'True') return `it takes no pods: ${type}: ${condition.message}`;
   }
   if (fieldAt(node, 'spec', 'unschedulable') !== true) return undefined;
-  return `it takes no pods: somebody cordoned it (kubectl uncordon ${node.metadata.name} ends that)`;
+  return `it takes no pods: somebody cordoned it (kubectl --kubeconfig ${kubeconfig} uncordon ${node.metadata.name} ends that)`;
 }
 
 interface Counts {

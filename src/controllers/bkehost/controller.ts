@@ -195,9 +195,10 @@ class HostReconciler {
   /** Conditions, facts, agent. @param leavingMessage why a host that is deleted is still there */
   async #tell(key: string, view: HostView, leavingMessage?: string): Promise<KubeObject> {
     const memory = this.#memory(key);
-    const { object, name, spec, deleting } = view;
+    const { object, namespace, name, spec, deleting } = view;
     const heartbeat = this.#heartbeats.of(key);
     const verdicts = verdictsOf({
+      namespace,
       name,
       spec,
       deleting,

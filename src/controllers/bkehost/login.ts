@@ -41,12 +41,12 @@ export function inputsOf(
 export function targetOf({ namespace, name, spec }: HostView, secret: KubeObject | undefined): SshTarget {
   const { address, ssh } = spec;
   if (ssh === undefined) throw new Error(`${name} has no ssh`);
-  const place = `${namespace}/${ssh.secretRef?.name ?? ''}`;
-  if (secret === undefined) throw noCredentials(name, `the Secret ${place} is not there`);
+  const place = { host: name, namespace, secret: ssh.secretRef?.name ?? '' };
+  if (secret === undefined) throw noCredentials(place, 'is not there');
   const value = valuesOf(secret);
   const auth = authOf(value, '');
   if (auth.password === undefined && auth.privateKey === undefined) {
-    throw noCredentials(name, `the Secret ${place} has neither ${secretKeys.password} nor ${secretKeys.privateKey}`);
+    throw noCredentials(place, `has neither ${secretKeys.password} nor ${secretKeys.privateKey}`);
   }
   const sudo = value(secretKeys.sudo);
   const bastion = bastionOf(ssh.bastions ?? [], value);
@@ -57,10 +57,14 @@ export function targetOf({ namespace, name, spec }: HostView, secret: KubeObject
   };
 }
 
-function noCredentials(host: string, message: string): BkeError {
-  return new BkeError('BKE_HOST_CREDENTIALS', message, {
+function noCredentials(
+  { host, namespace, secret }: { readonly host: string; readonly namespace: string; readonly secret: string },
+  what: string,
+): BkeError {
+  const make = `kubectl -n ${namespace} create secret generic ${secret}`;
+  return new BkeError('BKE_HOST_CREDENTIALS', `the Secret ${namespace}/${secret} ${what}`, {
     host,
-    hint: `Make it with kubectl create secret generic: --from-file=${secretKeys.privateKey}=FILE or --from-file=${secretKeys.password}=FILE.`,
+    hint: `Make it: ${make} --from-file=${secretKeys.privateKey}=FILE, or --from-file=${secretKeys.password}=FILE.`,
   });
 }
 

@@ -10,6 +10,7 @@ import { withoutKeys } from './login.ts';
 import { isAboutKeys, verdictOf } from './reasons.ts';
 
 export interface Known {
+  readonly namespace: string;
   readonly name: string;
   readonly spec: BKEHostSpec;
   readonly deleting: boolean;
@@ -110,16 +111,18 @@ function preflight({ spec, assessment, before }: Known): Verdict {
   return assessment?.preflight ?? before.Preflight ?? unknown('NotChecked', 'the host was not looked at yet');
 }
 
-function clean({ name, spec, assessment, before }: Known): Verdict {
-  const unclean = uncleanBySpec(name, spec);
+function clean(known: Known): Verdict {
+  const { assessment, before } = known;
+  const unclean = uncleanBySpec(known);
   if (unclean !== undefined) return unclean;
   const told = before.Clean?.reason === 'Clean' || before.Clean?.reason === 'Leftovers' ? before.Clean : undefined;
   return assessment?.clean ?? told ?? unknown('NotChecked', 'the host was not looked at yet');
 }
 
-function uncleanBySpec(name: string, { quarantine, cleanUpPending, consumerRef }: BKEHostSpec): Verdict | undefined {
+function uncleanBySpec({ namespace, name, spec }: Known): Verdict | undefined {
+  const { quarantine, cleanUpPending, consumerRef } = spec;
   if (quarantine !== undefined) {
-    const way = `kubectl patch bkehost ${name} --type=json -p '[{"op":"remove","path":"/spec/quarantine"}]'`;
+    const way = `kubectl -n ${namespace} patch bkehost ${name} --type=json -p '[{"op":"remove","path":"/spec/quarantine"}]'`;
     return no('Quarantined', `since ${quarantine.since}: ${quarantine.reason}. When it is clean: ${way}`);
   }
   if (cleanUpPending === true) return no('CleanUpPending', 'what a cluster left is not proven to be gone');

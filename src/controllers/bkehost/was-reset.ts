@@ -49,7 +49,7 @@ function messageOf({ namespace, name, spec: { consumerRef } }: HostView): string
   const lease = agentObjects(name).account;
   const way =
     consumerRef === undefined
-      ? `To take it again: bke cluster create -f FILE once more, or kubectl -n ${namespace} delete lease ${lease}. To give it up: kubectl -n ${namespace} delete bkehost ${name}`
-      : `${consumerRef.namespace}/${consumerRef.name} still has it: delete the Machine of that (kubectl -n ${consumerRef.namespace} get machines -o wide); then the host is taken again and free.`;
+      ? `To take it again: 'bke cluster create -f FILE' once more, or 'kubectl -n ${namespace} delete lease ${lease}'. To give it up: 'kubectl -n ${namespace} delete bkehost ${name}'`
+      : `${consumerRef.namespace}/${consumerRef.name} still has it: delete the Machine of that ('kubectl -n ${consumerRef.namespace} get machines -o wide'); then the host is taken again and free.`;
   return `its agent is not installed on it any more: bke reset --all was run there, or its system is a new one. It is not taken again by itself. ${way}`;
 }

@@ -31,7 +31,7 @@ export async function waitForCluster(scope: TaskScope, options: ReadyOptions): P
     const wait = (what: string, next: string, probe: () => Promise<Answer>): Promise<void> =>
       scope.wait({ for: what, timeoutMs: limitMs, intervalMs: 500, next, probe: unlessAway(probe) });
     await waitForApi(scope, client, { unit, timeoutMs: limitMs });
-    await wait(`node ${nodeName} to be ready`, `journalctl -u ${unit}`, () => probeNode(client, nodeName));
+    await wait(`node ${nodeName} to be ready`, `journalctl -u ${unit}`, () => probeNode(client, nodeName, kubeconfig));
     const pods = `kubectl --kubeconfig ${kubeconfig} -n kube-system describe pods`;
     if (systemTrouble !== undefined)
       await wait("the cluster's own programs to run", pods, async () => answerOf(await systemTrouble(client)));
@@ -71,10 +71,10 @@ function isAway(thrown: unknown): thrown is BkeError {
   return thrown instanceof BkeError && awayCodes.has(thrown.code);
 }
 
-async function probeNode(client: KubeClient, name: string): Promise<Answer> {
+async function probeNode(client: KubeClient, name: string, kubeconfig: string): Promise<Answer> {
   const node = await client.get({ apiVersion: 'v1', kind: 'Node', name });
   if (node === undefined) return notReady(`the kubelet has not registered the node ${name} yet`);
-  const trouble = nodeTrouble(node) ?? whyNoPods(node);
+  const trouble = nodeTrouble(node) ?? whyNoPods(node, kubeconfig);
   if (trouble !== undefined) return notReady(trouble);
   // A node is called ready for most of a minute after its kubelet has ended: the kubelet is asked itself, by way of the API server.
   await client.request('GET', `/api/v1/nodes/${name}/proxy/healthz`, { timeoutMs: 5000 });

@@ -112,7 +112,7 @@ async function askCluster(
     return await reach(host, async (client) => ({
       version: textAt(await client.request('GET', '/version', { timeoutMs: askMs }), 'gitVersion'),
       trouble: await troubleOf(client, parts),
-      parts: [...(await nodesOf(client)), ...(await managersOf(client, now))],
+      parts: [...(await nodesOf(client, parts)), ...(await managersOf(client, now))],
     }));
   } catch (thrown) {
     const error = toError(thrown);
@@ -135,16 +135,16 @@ async function troubleOf(client: KubeClient, { systemTrouble: ofSystem }: Parts)
   }
 }
 
-async function nodesOf(client: KubeClient): Promise<ServiceStatus[]> {
+async function nodesOf(client: KubeClient, { kubeconfig }: Parts): Promise<ServiceStatus[]> {
   const { items } = await client.list({ apiVersion: 'v1', kind: 'Node' });
-  return items.map(nodeStatus);
+  return items.map((node) => nodeStatus(node, kubeconfig));
 }
 
-function nodeStatus(node: KubeObject): ServiceStatus {
+function nodeStatus(node: KubeObject, kubeconfig: string): ServiceStatus {
   const address = listAt(node, 'status', 'addresses').find((entry) => textAt(entry, 'type') === 'InternalIP');
   return {
     name: `node/${node.metadata.name}`,
-    ...healthOfPart('unhealthy', nodeTrouble(node) ?? whyNoPods(node)),
+    ...healthOfPart('unhealthy', nodeTrouble(node) ?? whyNoPods(node, kubeconfig)),
     unit: '',
     version: textAt(node, 'status', 'nodeInfo', 'kubeletVersion') ?? 'unknown',
     address: textAt(address, 'address') ?? 'unknown',

@@ -37,6 +37,9 @@ export function claimLine({ namespace, name, server, providerID }: HostClaim): s
   return `${what} of a cluster: host ${name} in namespace ${namespace} of the management cluster at ${server}`;
 }
 
+/** Its kubeconfig is on the bootstrap node and not on this host. */
+const there = 'kubectl --kubeconfig FILE';
+
 /** What a person should know before the answer: a reset tells no cluster. */
 export function claimNotes(claim: HostClaim | undefined, { all }: ResetFlags): string[] {
   if (claim === undefined) return [];
@@ -45,11 +48,11 @@ export function claimNotes(claim: HostClaim | undefined, { all }: ResetFlags): s
     providerID === undefined
       ? []
       : [
-          `A machine has this host (${providerID}), and the cluster at ${server} goes on counting on it. Delete the machine there instead, and Kubernetes goes off this host as well; or delete it after this reset: kubectl -n ${namespace} get machines -o wide`,
+          `A machine has this host (${providerID}), and the cluster at ${server} goes on counting on it. Delete the machine there instead, and Kubernetes goes off this host as well; or delete it after this reset: ${there} -n ${namespace} get machines -o wide`,
         ];
   const enrolled = all
     ? [
-        `The cluster at ${server} knows this host as ${host} and does not take it again by itself: its condition AgentReady then says HostReset and how. Out of there: kubectl -n ${namespace} delete bkehost ${name}`,
+        `The cluster at ${server} knows this host as ${host} and does not take it again by itself: its condition AgentReady then says HostReset and how. Out of there: ${there} -n ${namespace} delete bkehost ${name}`,
       ]
     : [];
   return [...machine, ...enrolled];

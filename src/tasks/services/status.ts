@@ -145,12 +145,14 @@ async function versionOf(host: Host, unit: string): Promise<string | undefined> 
   return /^ExecStart=\S*\/libexec\/bke\/[a-z]+-([^/\s]+)\//m.exec(text)?.[1];
 }
 
-/** Bytes on disk; undefined where there is no such directory or it takes too long to count. */
+/** Bytes on disk; undefined where there is no such directory, not all of it may be read, or it takes too long to count. */
 export async function directorySize(host: Host, path: string): Promise<number | undefined> {
   if ((await host.files.stat(path)) === undefined) return undefined;
   const result = await host
     .run(['du', '-s', '-x', '--block-size=1', path], { timeoutMs: 20_000 })
     .catch(() => undefined);
+  // What goes while it is counted makes du fail as well, but hardly the number wrong.
+  if (result?.stderr.includes('Permission denied') === true) return undefined;
   const bytes = Number.parseInt(result?.stdout ?? '', 10);
   return Number.isNaN(bytes) ? undefined : bytes;
 }

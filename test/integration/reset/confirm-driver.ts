@@ -13,6 +13,7 @@ const context: CommandContext = {
   now: () => new Date(),
   operationsDirectory: '/var/lib/bke/operations',
   onStop: () => undefined,
+  looksIn: () => undefined,
   signal: new AbortController().signal,
   stdin: process.stdin,
   argv: ['reset', '--all', '--mount'],

@@ -12,7 +12,8 @@ const asking: Pick<Command, 'path' | 'options'> = {
   path: ['cluster', 'try'],
   options: [namespaceOption, kubeconfigOption],
 };
-const told = (text: string, input: object): string => completer(commands, asking, { namespace: 'bke', ...input })(text);
+const told = (text: string, input: object, own?: string): string =>
+  completer(commands, asking, { namespace: 'bke', ...input }, () => own)(text);
 const file = { kubeconfig: 'm.conf' };
 const id = '20261130-101500-cluster-create-ab12';
 
@@ -43,7 +44,14 @@ describe('a command that is told', () => {
       file,
       `lift it: kubectl --kubeconfig m.conf -n bke patch cluster prod -p '{"spec":{"paused":null}}'`,
     ],
+    [
+      "'bke cluster create -f FILE' once more, or kubectl -n bke delete lease agent-w1. Else (kubectl -n bke get machines).",
+      file,
+      "'bke cluster create -f FILE --kubeconfig m.conf' once more, or kubectl --kubeconfig m.conf -n bke delete lease agent-w1. Else (kubectl --kubeconfig m.conf -n bke get machines).",
+    ],
     // What takes no such option, or is none.
+    ['kubeadm, kubelet and kubectl v1.34.3', file, 'kubeadm, kubelet and kubectl v1.34.3'],
+    ['kubectl --kubeconfig w.conf -n x get pods', file, 'kubectl --kubeconfig w.conf -n x get pods'],
     ["run 'bke reset --all' on the machine", file, "run 'bke reset --all' on the machine"],
     [
       'bke host exec -f FILE --host w1 -- journalctl -u kubelet',
@@ -54,6 +62,14 @@ describe('a command that is told', () => {
     [`'bke operation attach ${id}' shows how`, {}, `'bke operation attach ${id}' shows how`],
   ])('%s: %j', (text, input, wanted) => {
     expect(told(text, input)).toBe(wanted);
+  });
+
+  it('has of kubectl the kubeconfig of this host, which bke finds by itself', () => {
+    const own = '/etc/kubernetes/admin.conf';
+    const text = "'kubectl -n bke get machines' shows them, 'bke host list' too";
+    const wanted = `'kubectl --kubeconfig ${own} -n bke get machines' shows them, 'bke host list' too`;
+    expect(told(text, {}, own)).toBe(wanted);
+    expect(told('see: kubectl -n bke get pods', file, own)).toBe('see: kubectl --kubeconfig m.conf -n bke get pods');
   });
 
   it('is completed in events too', () => {
@@ -113,6 +129,29 @@ it('tells errors, notes and empty lists with where this command looked', async (
   expect(stderr).toBe(
     "'bke host list -n b --kubeconfig m.conf' tells more.\nThere are none. 'bke cluster create -f cluster.yaml --kubeconfig m.conf' makes one.\n",
   );
+});
+
+it('names the kubeconfig of this host in whatever people are told of a cluster in it', async () => {
+  const command: Command = {
+    path: ['try'],
+    group: 'clusters',
+    summary: 'x',
+    examples: [],
+    output: ['table', 'json'],
+    run: async (context) => {
+      context.looksIn('/k.conf');
+      context.note('see: kubectl -n bke get pods');
+      const message = '(kubectl -n bke get machines)';
+      return { kind: 'object', value: { message }, text: `${message}\n` };
+    },
+  };
+  const [people, programs] = [
+    await runCli(['try'], { commands: [command] }),
+    await runCli(['try', '-o', 'json'], { commands: [command] }),
+  ];
+  expect(people.stdout).toBe('(kubectl --kubeconfig /k.conf -n bke get machines)\n');
+  expect(people.stderr).toBe('see: kubectl --kubeconfig /k.conf -n bke get pods\n');
+  expect(programs.stdout).toContain('(kubectl -n bke get machines)');
 });
 
 it('repeats a command that is to be confirmed as it was typed, before --', () => {

@@ -29,6 +29,7 @@ function context(): CommandContext {
     now: () => new Date(),
     operationsDirectory: undefined,
     onStop: () => undefined,
+    looksIn: () => undefined,
     signal: new AbortController().signal,
     stdin: new PassThrough(),
     argv: ['init'],

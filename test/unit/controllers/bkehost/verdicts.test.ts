@@ -12,6 +12,7 @@ const fresh = { state: 'fresh', version: '0.1.0', lastSeen: '2026-11-30T10:00:00
 
 function known(parts: Partial<Known> = {}): Known {
   return {
+    namespace: 'bke',
     name: 'h1',
     spec,
     deleting: false,
@@ -62,6 +63,9 @@ describe('Available', () => {
     expect(of({ consumerRef: { namespace: 'bke', name: 'm1' }, claimID: 'c1' })).toBe('False Claimed');
     expect(of({ quarantine: { reason: 'not clean', since } })).toBe('False Quarantined');
     expect(of({ maintenance: { reason: 'new disk', since } })).toBe('False Maintenance');
+    expect(
+      verdictsOf(known({ spec: { ...spec, quarantine: { reason: 'not clean', since } } })).Clean.message,
+    ).toContain('kubectl -n bke patch bkehost h1 ');
   });
 
   it('does not ask for a login where the agent answers', () => {

@@ -97,7 +97,7 @@ describe('the state of a bootstrap cluster', () => {
     cluster.put({ ...node('True', ''), spec: { unschedulable: true } }, dns(0));
     expect((await status('k3s')).slice(0, 2)).toEqual([
       'kubernetes | unhealthy | https://10.0.0.5:36443 | coredns: somebody scaled it down to 0',
-      'node/h1 | unhealthy | 10.0.0.5 | it takes no pods: somebody cordoned it (kubectl uncordon h1 ends that)',
+      'node/h1 | unhealthy | 10.0.0.5 | it takes no pods: somebody cordoned it (kubectl --kubeconfig /etc/rancher/k3s/k3s.yaml uncordon h1 ends that)',
     ]);
   });
 

@@ -44,6 +44,6 @@ describe('what a reset says of the cluster of the host', () => {
     await enrol();
     const [enrolled] = await notes(true);
     expect(enrolled).toContain('knows this host as bke/w1 and does not take it again by itself');
-    expect(enrolled).toContain('kubectl -n bke delete bkehost w1');
+    expect(enrolled).toContain('kubectl --kubeconfig FILE -n bke delete bkehost w1');
   });
 });
