@@ -5,6 +5,7 @@ import { BkeError } from '../lib/errors.ts';
 import { k3sPaths } from '../tasks/bootstrap-cluster/k3s/paths.ts';
 import { kubeadmPaths } from '../tasks/bootstrap-cluster/kubeadm/paths.ts';
 import { readSettings } from '../tasks/services/records.ts';
+import { claimLine, type HostClaim, readClaim } from '../tasks/reset/claim.ts';
 import type { CommandContext } from './context.ts';
 import { readConnection } from './kubeconfig-connection.ts';
 
@@ -47,7 +48,22 @@ export async function findKubeconfig(context: CommandContext, named: string | un
 async function ownKubeconfig(context: CommandContext): Promise<string> {
   const file = await findKubeconfig(context, undefined);
   if (file !== undefined) return file;
+  const claim = await ownClaim(context);
+  if (claim !== undefined) {
+    throw new BkeError('BKE_NOT_INITIALISED', `this is no bootstrap node, but ${claimLine(claim)}`, {
+      hint: 'Run the command on the bootstrap node, or name a kubeconfig of that management cluster with --kubeconfig FILE.',
+    });
+  }
   throw new BkeError('BKE_NOT_INITIALISED', 'no management cluster is known on this host', {
     hint: "'bke init' makes a bootstrap cluster here; --kubeconfig FILE names another one.",
   });
+}
+
+async function ownClaim(context: CommandContext): Promise<HostClaim | undefined> {
+  const host = await context.openLocalHost();
+  try {
+    return await readClaim(host);
+  } finally {
+    await host.close();
+  }
 }

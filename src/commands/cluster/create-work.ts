@@ -60,9 +60,10 @@ async function make(context: CommandContext, client: KubeClient, wanted: Wanted)
   refuseUnknownAddons(loaded, catalogues);
   const existing = await readExisting(client, config);
   refuseConflicts(config, existing);
+  // Before any host is asked and any key is trusted: what is refused here has nothing to do with them.
+  refuseOtherShape(await worldNow(client, config), { loaded, objects: await resourcesOf(loaded, config, images) });
   const known = await checkedHosts(context, wanted, existing);
   const objects = (await resourcesOf(loaded, known, images)).filter((object) => !isDropped(object, config, existing));
-  refuseOtherShape(await worldNow(client, config), { loaded, objects });
   const pending = await pendingOf(client, objects, fieldManager);
   if (pending.length === 0 && (await isWell(context, client, config))) {
     context.note(`Nothing to do: cluster ${config.name} is as the file says, and healthy.`);
