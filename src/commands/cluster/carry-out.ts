@@ -38,7 +38,7 @@ export async function carryOut(
   }
   await claimFor(client, { config, objects: rest, operation });
   try {
-    await write(context, client, rest);
+    await write(context, client, { config, objects: rest });
   } catch (thrown) {
     // Nobody is to wait for a cluster that was not written.
     await cancelOperation(client, { namespace, name: operation }).catch(() => undefined);
@@ -91,7 +91,7 @@ export async function joinCreate(context: CommandContext, client: KubeClient, jo
   const { namespace, name } = config;
   await refuseOtherFile(client, join);
   await claimHosts(client, pending, { config, operation });
-  if (pending.length > 0) await write(context, client, pending);
+  if (pending.length > 0) await write(context, client, { config, objects: pending });
   context.note(`Operation ${operation} makes cluster ${name} already.`);
   await follow(context, client, { namespace, name: operation });
 }
@@ -122,13 +122,18 @@ async function isAnother(client: Pick<KubeClient, 'get' | 'apply'>, object: Kube
   return (await pendingOf(client, [object], fieldManager)).length > 0;
 }
 
-async function write(context: CommandContext, client: KubeClient, objects: readonly KubeObject[]): Promise<void> {
-  await applyAll(client, objects, {
-    fieldManager,
-    force: true,
-    signal: context.signal,
-    onWait: (cause) => context.note(cause),
-  });
+/** @throws BkeError BKE_CANCELLED where somebody stops it half way */
+async function write(context: CommandContext, client: KubeClient, { config, objects }: CarryOut): Promise<void> {
+  const { signal } = context;
+  try {
+    await applyAll(client, objects, { fieldManager, force: true, signal, onWait: (cause) => context.note(cause) });
+  } catch (thrown) {
+    if (!signal.aborted) throw thrown;
+    throw new BkeError('BKE_CANCELLED', `stopped while the resources of cluster ${config.name} were written`, {
+      hint: "A part of them may be there, and the hosts are kept for the cluster ('bke host list' shows them). Run the same command again: it goes on from there.",
+      cause: thrown,
+    });
+  }
 }
 
 /** Of two that are opened at the same time the first one is carried out, and who opened the other joins it. @throws BkeError BKE_OPERATION_CONFLICT */
