@@ -4,6 +4,7 @@ import type { ArgumentSpec, CommandInput, CommandSpec, OptionSpec, OutputFormat,
 import { BkeError } from '../lib/errors.ts';
 import { type GlobalValues, progressModes } from '../lib/global-options.ts';
 import { type InputReader, readInput } from '../lib/input.ts';
+import { shellCommand } from '../lib/quote.ts';
 import { camelCase, listed, plural } from '../lib/text.ts';
 import { usageLine } from '../commands/help/usage.ts';
 import { indexOptions, optionsOf } from './options.ts';
@@ -25,7 +26,7 @@ export function parse(spec: Spec, words: readonly string[]): Parsed {
   const options = optionsOf(spec);
   const read = readWords(words, indexOptions(options), `bke help ${spec.path.join(' ')}`);
   const wrong = wrongWords(spec, options, read);
-  if (wrong !== undefined) throw usageError(spec, wrong);
+  if (wrong !== undefined) throw usageError(spec, wrong, meantOption(spec, options, read));
   const parser = parserFor(spec, options);
   try {
     parser.parse([...read.options, '--', ...read.operands], { from: 'user' });
@@ -61,6 +62,19 @@ function wrongWords(
   if (extra === undefined) return undefined;
   const takes = args.length === 0 ? 'no arguments' : plural(args.length, 'argument');
   return `'${extra}' is too much: 'bke ${spec.path.join(' ')}' takes ${takes}`;
+}
+
+/** Of a file that stands where an option should be before it: the option that is missing. */
+function meantOption(
+  { args = [] }: Spec,
+  options: readonly OptionSpec[],
+  { options: given, operands }: Words,
+): string | undefined {
+  const [extra, ...more] = operands.slice(args.length);
+  if (extra === undefined || more.length > 0) return undefined;
+  const [option, ...others] = options.filter((one) => isMissing(one, given));
+  if (option?.type !== 'path' || others.length > 0) return undefined;
+  return shellCommand([option.short === undefined ? `--${option.name}` : `-${option.short}`, extra]);
 }
 
 function isMissing(option: OptionSpec, given: readonly string[]): option is ValueOption {
@@ -146,10 +160,10 @@ function outputFormat(spec: Spec, text: string | undefined): OutputFormat | unde
   return format;
 }
 
-function usageError(spec: Spec, message: string): BkeError {
+function usageError(spec: Spec, message: string, meant?: string): BkeError {
   const examples = spec.examples.slice(0, 2).map((example) => `example: ${example.command}`);
   return new BkeError('BKE_USAGE', message.replace(/\.$/, ''), {
     details: [`usage: ${usageLine(spec)}`, ...examples],
-    hint: `'bke help ${spec.path.join(' ')}' tells all.`,
+    hint: `${meant === undefined ? '' : `Did you mean '${meant}'? `}'bke help ${spec.path.join(' ')}' tells all.`,
   });
 }

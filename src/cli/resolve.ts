@@ -2,6 +2,7 @@
 import type { CommandSpec } from '../lib/command.ts';
 import { BkeError } from '../lib/errors.ts';
 import { nearest } from '../lib/suggest.ts';
+import { notYet } from './not-yet.ts';
 import { indexOptions, optionsOf } from './options.ts';
 
 type Spec = CommandSpec<never>;
@@ -70,13 +71,17 @@ function unknownCommand(
   word: string,
   commands: readonly Pick<Spec, 'path' | 'hidden'>[],
 ): BkeError {
+  const name = [...path, word].join(' ');
+  const instead = notYet[name];
+  if (instead !== undefined)
+    return new BkeError('BKE_UNKNOWN_COMMAND', `'bke ${name}' is not there yet`, { hint: instead });
   const visible = commands.filter((command) => command.hidden !== true);
   const siblings = new Set(visible.filter((c) => startsWith(c.path, path)).map((c) => c.path[path.length] ?? ''));
   const sibling = nearest(word, [...siblings]);
   const verb = visible.find((command) => command.path.at(-1) === word);
   const meant = sibling === undefined ? verb?.path : [...path, sibling];
   const help = `'bke help${path.map((p) => ` ${p}`).join('')}' lists the commands.`;
-  return new BkeError('BKE_UNKNOWN_COMMAND', `unknown command '${[...path, word].join(' ')}'`, {
+  return new BkeError('BKE_UNKNOWN_COMMAND', `unknown command '${name}'`, {
     hint: meant === undefined ? help : `Did you mean 'bke ${meant.join(' ')}'? ${help}`,
   });
 }

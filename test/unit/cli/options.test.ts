@@ -1,4 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { defaultNamespace } from '../../../src/config/cluster/defaults.ts';
+import { k3sPaths } from '../../../src/tasks/bootstrap-cluster/k3s/paths.ts';
+import { kubeadmPaths } from '../../../src/tasks/bootstrap-cluster/kubeadm/paths.ts';
 import { fakeCommands } from '../../fakes/commands.ts';
 import { runCli } from '../../fakes/cli.ts';
 
@@ -151,6 +154,11 @@ describe('options that can be misread are refused before anything runs', () => {
     ['bundle build r.yaml', 'error[BKE_USAGE]: --to FILE is missing', "'bke help bundle build' tells all."],
     ['bundle build --to x', 'error[BKE_USAGE]: RELEASE is missing', "'bke help bundle build' tells all."],
     ['bundle build', 'error[BKE_USAGE]: RELEASE and --to FILE are missing', "'bke help bundle build' tells all."],
+    [
+      'bundle build release out.tar',
+      'error[BKE_USAGE]: --to FILE is missing',
+      "Did you mean '--to out.tar'? 'bke help bundle build' tells all.",
+    ],
     ['bundle', "error[BKE_USAGE]: 'bke bundle' needs a command after it", "'bke help bundle' tells more."],
     [
       'bundle biuld',
@@ -182,6 +190,28 @@ describe('options that can be misread are refused before anything runs', () => {
   ])('bke %s', async (line, error, hint) => {
     expect(await refused(line)).toEqual([2, error, hint]);
   });
+});
+
+describe('a command that this release does not have', () => {
+  it.each(['delete', 'scale', 'upgrade'])(
+    'bke cluster %s is told as such, with what works in its place',
+    async (verb) => {
+      const { code, stderr } = await runCli(['cluster', verb, 'prod']);
+      expect(code).toBe(2);
+      expect(stderr).toContain(
+        `error[BKE_UNKNOWN_COMMAND]: 'bke cluster ${verb}' is not there yet\nhint: Until it is, `,
+      );
+      const deleting = `kubectl --kubeconfig ${kubeadmPaths.kubeconfig} -n ${defaultNamespace} delete cluster NAME`;
+      expect(stderr).toContain(`'${deleting}' (with K3s ${k3sPaths.kubeconfig})`);
+    },
+  );
+});
+
+it('a file without its option is taken for what it is', async () => {
+  for (const words of ['cluster create', 'host check', 'config validate'])
+    expect((await runCli([...words.split(' '), 'cluster.yaml'])).stderr).toContain(
+      `hint: Did you mean '-f cluster.yaml'? 'bke help ${words}' tells all.`,
+    );
 });
 
 describe('options that are meant are accepted', () => {
