@@ -1,7 +1,7 @@
 // Files that are whole or not there: written beside their place, synced, renamed.
 import { randomBytes } from 'node:crypto';
 import type { Stats } from 'node:fs';
-import { type FileHandle, lstat, open, readdir, readlink, realpath, rename, rm } from 'node:fs/promises';
+import { type FileHandle, lstat, open, readdir, readlink, realpath, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { isErrno } from './errno.ts';
 import { BkeError } from './errors.ts';
@@ -59,6 +59,19 @@ export async function writeTarget(path: string): Promise<string> {
     target = resolve(await realpath(dirname(target)), await readlink(target));
   }
   throw new BkeError('BKE_USAGE', `cannot write ${path}: it is a symbolic link that leads to itself`);
+}
+
+/** Folders that a person mistyped are not made. @param name of the file, as it was typed @throws BkeError BKE_USAGE where its folder is not there */
+export async function requireFolderOf(path: string, name: string): Promise<void> {
+  const folder = dirname(path);
+  const found = await stat(folder).catch((thrown: unknown) => {
+    if (isErrno(thrown, 'ENOENT', 'ENOTDIR')) return undefined;
+    throw thrown;
+  });
+  if (found?.isDirectory() === true) return;
+  throw new BkeError('BKE_USAGE', `cannot write ${name}: there is no folder ${folder}`, {
+    hint: 'Make it first, or name a file in a folder that is there.',
+  });
 }
 
 async function requireReplaceable(path: string): Promise<void> {

@@ -3,7 +3,7 @@ import { lchown, lstat, mkdir, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { readYamlFile } from '../../config/yaml-file.ts';
 import { clusterNameOf, hasCluster, mergeKubeconfig } from '../../kube/merge-kubeconfig.ts';
-import { writeAtomically, writeTarget } from '../../lib/atomic-file.ts';
+import { requireFolderOf, writeAtomically, writeTarget } from '../../lib/atomic-file.ts';
 import { isErrno } from '../../lib/errno.ts';
 import { BkeError } from '../../lib/errors.ts';
 import { k3sPaths } from '../../tasks/bootstrap-cluster/k3s/paths.ts';
@@ -11,6 +11,12 @@ import { kubeadmPaths } from '../../tasks/bootstrap-cluster/kubeadm/paths.ts';
 import type { CommandContext } from '../context.ts';
 
 type Around = Pick<CommandContext, 'cwd' | 'env' | 'now' | 'note'>;
+
+/** Of a file that is named; of ~/.kube the folder is made, as kubectl does. @throws BkeError BKE_USAGE where its folder is not there */
+export async function refuseNowhere({ cwd, env }: Pick<Around, 'cwd' | 'env'>, to: string): Promise<void> {
+  const path = resolve(cwd, to);
+  if (dirname(path) !== join(env['HOME'] ?? '', '.kube')) await requireFolderOf(path, to);
+}
 
 /** @param to as it was typed. @throws BkeError BKE_USAGE where a file is there that is not to be replaced */
 export async function refuseThere(cwd: string, to: string): Promise<void> {

@@ -8,12 +8,13 @@ import { BkeError } from '../../lib/errors.ts';
 import type { InputReader } from '../../lib/input.ts';
 import type { CommandContext } from '../context.ts';
 import { withManagement } from '../management.ts';
-import { mergeIntoKubeconfig, refuseThere, writeKubeconfig } from './kubeconfig-file.ts';
+import { mergeIntoKubeconfig, refuseNowhere, refuseThere, writeKubeconfig } from './kubeconfig-file.ts';
 import { unknownCluster } from './read-world.ts';
 
 export async function runKubeconfig(context: CommandContext, read: InputReader): Promise<CommandResult> {
   const [to, merge, overwrite] = [read.text('to'), read.flag('merge'), read.flag('overwrite')];
   if (merge && overwrite) throw new BkeError('BKE_USAGE', '--merge and --overwrite exclude each other');
+  if (to !== undefined) await refuseNowhere(context, to);
   if (to !== undefined && !overwrite && !merge) await refuseThere(context.cwd, to);
   const [namespace, name] = [read.requiredText('namespace'), read.requiredText('name')];
   const text = await withManagement(context, read.text('kubeconfig'), (client) =>

@@ -3,6 +3,7 @@ import { open } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { readAsset } from '../../lib/assets.ts';
 import type { CommandInput, CommandResult } from '../../lib/command.ts';
+import { requireFolderOf } from '../../lib/atomic-file.ts';
 import { isErrno } from '../../lib/errno.ts';
 import { BkeError } from '../../lib/errors.ts';
 import { readInput } from '../../lib/input.ts';
@@ -25,8 +26,9 @@ export async function runConfigInit(context: CommandContext, input: CommandInput
   return { kind: 'none' };
 }
 
-/** @throws BkeError BKE_USAGE where something is there already, or the file cannot be made. */
+/** @throws BkeError BKE_USAGE where something is there already, or the folder is not. */
 async function writeNew(path: string, name: string, text: string): Promise<void> {
+  await requireFolderOf(path, name);
   try {
     await using file = await open(path, 'wx', fileMode);
     await file.chmod(fileMode);

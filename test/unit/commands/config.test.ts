@@ -44,6 +44,14 @@ describe('bke config init', () => {
     },
   );
 
+  it('makes no folder', async () => {
+    const { code, stderr } = await run('init', '-o', 'nodir/c.yaml');
+    expect(code).toBe(2);
+    expect(stderr).toContain(
+      `error[BKE_USAGE]: cannot write nodir/c.yaml: there is no folder ${join(folder, 'nodir')}\nhint: `,
+    );
+  });
+
   it('overwrites nothing', async () => {
     await write('mine.yaml', 'mine');
     const { code, stderr } = await run('init', '-o', 'mine.yaml');

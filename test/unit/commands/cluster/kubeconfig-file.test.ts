@@ -13,12 +13,13 @@ import {
   writeFile,
 } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import {
   mergeIntoKubeconfig,
   refuseOfKubernetes,
+  refuseNowhere,
   refuseThere,
   writeKubeconfig,
 } from '../../../../src/commands/cluster/kubeconfig-file.ts';
@@ -202,6 +203,16 @@ describe('a file of its own', () => {
         message: `${name} is there already`,
       });
     await refuseThere(folder, 'new');
+  });
+
+  it('is refused in a folder that is not there, but for that of kubectl', async () => {
+    await writeFile(at('file'), '');
+    for (const name of ['nodir/x', 'file/x'])
+      await expect(refuseNowhere(around(), name)).rejects.toMatchObject({
+        code: 'BKE_USAGE',
+        message: `cannot write ${name}: there is no folder ${dirname(at(name))}`,
+      });
+    for (const name of ['x', '.kube/config']) await refuseNowhere(around(), name);
   });
 
   it('replaces what a link leads to where that is asked for', async () => {
