@@ -14,8 +14,7 @@ import { unknownCluster } from './read-world.ts';
 export async function runKubeconfig(context: CommandContext, read: InputReader): Promise<CommandResult> {
   const [to, merge, overwrite] = [read.text('to'), read.flag('merge'), read.flag('overwrite')];
   if (merge && overwrite) throw new BkeError('BKE_USAGE', '--merge and --overwrite exclude each other');
-  if (to !== undefined) await refuseNowhere(context, to);
-  if (to !== undefined && !overwrite && !merge) await refuseThere(context.cwd, to);
+  if (to !== undefined) await refusePlace(context, to, overwrite || merge);
   const [namespace, name] = [read.requiredText('namespace'), read.requiredText('name')];
   const text = await withManagement(context, read.text('kubeconfig'), (client) =>
     readKubeconfig(client, namespace, name),
@@ -24,6 +23,11 @@ export async function runKubeconfig(context: CommandContext, read: InputReader):
   if (merge) await mergeIntoKubeconfig(context, to, text);
   else if (to !== undefined) await writeKubeconfig(context, to, text);
   return { kind: 'none' };
+}
+
+async function refusePlace(context: CommandContext, to: string, mayBeThere: boolean): Promise<void> {
+  await refuseNowhere(context, to);
+  if (!mayBeThere) await refuseThere(context.cwd, to);
 }
 
 /** @throws BkeError BKE_CLUSTER_UNKNOWN, BKE_KUBECONFIG_INVALID where the cluster has none yet */

@@ -7,6 +7,7 @@ import {
   readableSpec,
   type SettingsLayer,
 } from '../../config/bootstrap.ts';
+import { refuseOtherKind } from '../../config/file-kind.ts';
 import type { Problem } from '../../config/problem.ts';
 import { passThroughFindings } from '../../config/pass-through.ts';
 import { readYaml } from '../../config/read-yaml.ts';
@@ -31,6 +32,7 @@ export async function readConfigFile(
   const path = resolve(cwd, name);
   const text = await readYamlFile({ path, name, what: 'settings file', code: 'BKE_CONFIG_INVALID' });
   const result = readYaml(text, name, bootstrapFile, passThroughFindings);
+  if (!('value' in result)) refuseOtherKind(result.raw, name, 'Bootstrap');
   const place: Placing = (field) => ({ at: result.placeOf(['spec', ...field.split('.')]), field: `spec.${field}` });
   return 'value' in result
     ? { path, spec: result.value.spec, problems: [], place }

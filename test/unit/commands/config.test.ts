@@ -1,7 +1,7 @@
 import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { runCli } from '../../fakes/cli.ts';
 import { clusterText, hostLines } from '../config/cluster/cluster-file.ts';
 
@@ -235,5 +235,32 @@ describe('bke config print', () => {
     expect(closed.stdout).not.toContain(' registryPush: ');
     await write('b.yaml', 'apiVersion: bke.io/v1alpha1\nkind: Bootstrap\nspec: {ports: {registryPush: 40445}}\n');
     expect((await run('print', '-f', 'b.yaml')).stdout).toContain('registryPush: 40445 # b.yaml\n');
+  });
+});
+
+describe('one file taken for the other', () => {
+  it.each([
+    ['init --config x.yaml', 'cluster', 'a cluster.yaml (kind: Cluster), and a bootstrap.yaml', 'bke init -f x.yaml'],
+    [
+      'init -f x.yaml',
+      'bootstrap',
+      'a bootstrap.yaml (kind: Bootstrap), and a cluster.yaml',
+      'bke init --config x.yaml',
+    ],
+    [
+      'host check -f x.yaml',
+      'bootstrap',
+      'a bootstrap.yaml (kind: Bootstrap), and a cluster.yaml',
+      'bke init --config x.yaml',
+    ],
+  ])('bke %s', async (line, kind, what, belongs) => {
+    const root = vi.spyOn(process, 'getuid').mockReturnValue(0);
+    await write('x.yaml', (await run('init', '--kind', kind)).stdout);
+    const { code, stderr } = await runCli(line.split(' '), { cwd: folder, env: { HOME: folder } });
+    root.mockRestore();
+    expect(code).toBe(3);
+    expect(stderr).toContain(
+      `error[BKE_CONFIG_INVALID]: x.yaml is ${what} is asked for\nhint: Nothing was done. It belongs to: ${belongs}\n`,
+    );
   });
 });
