@@ -5,7 +5,8 @@ import { finishedWords } from './words.ts';
 
 export function summaryLines(view: OperationView, theme: Theme): string[] {
   const event = view.finished;
-  if (event === undefined || view.dryRun) return [];
+  // The only event of its operation: nothing was to do, and whoever found that has told it.
+  if (event === undefined || view.dryRun || event.seq === 1) return [];
   const paint = { done: theme.good, failed: theme.bad, cancelled: theme.warning }[event.outcome];
   const lines = [paint(finishedWords(view, event))];
   if (event.outcome !== 'done') lines.push(theme.faint(`details: bke operation show ${event.operation}`));

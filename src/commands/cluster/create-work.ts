@@ -18,7 +18,7 @@ import { withManagement } from '../management.ts';
 import { refuseUnknownAddons } from './unknown-addons.ts';
 import { refuseUnmakeable } from './unmakeable.ts';
 import { type Existing, isInUse, readExisting, refuseConflicts } from './existing.ts';
-import { isWell, worldNow } from './nothing-to-do.ts';
+import { isWell, tellNothingToDo, worldNow } from './nothing-to-do.ts';
 import { refuseOtherShape } from './other-shape.ts';
 import { keysOfHosts, knownKeys, withHostKeys } from './host-keys.ts';
 import { refuseSameMachines } from './same-machine.ts';
@@ -66,8 +66,8 @@ async function make(context: CommandContext, client: KubeClient, wanted: Wanted)
   const objects = (await resourcesOf(loaded, known, images)).filter((object) => !isDropped(object, config, existing));
   const pending = await pendingOf(client, objects, fieldManager);
   if (pending.length === 0 && (await isWell(context, client, config))) {
-    context.note(`Nothing to do: cluster ${config.name} is as the file says, and healthy.`);
-    return;
+    const hosts = config.hosts.map(({ name }) => name);
+    return tellNothingToDo(context, config, hosts);
   }
   if (options.dryRun) return tellPlan(context, client, { config, objects, pending, existing });
   const running = existing.operation?.metadata.name;

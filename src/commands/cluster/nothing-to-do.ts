@@ -1,9 +1,10 @@
 // Whether a cluster is so well that a create has nothing to do: by the rules of the operation that it would open, and by controllers that are at work.
-import { createChains } from '../../controllers/bkeoperation/create.ts';
+import { createChains, createFrame } from '../../controllers/bkeoperation/create.ts';
 import { type ClusterName, type World, worldOf } from '../../controllers/bkeoperation/world.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import { BkeError } from '../../lib/errors.ts';
 import { timeText } from '../../lib/time-text.ts';
+import { newOperationId } from '../../operations/journal.ts';
 import type { CommandContext } from '../context.ts';
 import { AtWork, type AtWorkOptions } from '../operation/at-work.ts';
 import { isComplete } from './existing.ts';
@@ -49,4 +50,25 @@ async function seeController(
     if (!(thrown instanceof BkeError) || thrown.code !== 'BKE_KUBE_FORBIDDEN') throw thrown;
     context.note(`warning: whether a controller of bke is at work could not be seen: ${thrown.message}`);
   }
+}
+
+/** To programs as the end of an operation, which is its only event: nothing was begun, and no journal keeps it. */
+export function tellNothingToDo(
+  context: Pick<CommandContext, 'note' | 'events' | 'now'>,
+  { namespace, name }: ClusterName,
+  hosts: readonly string[],
+): void {
+  const now = context.now();
+  context.note(`Nothing to do: cluster ${name} is as the file says, and healthy.`);
+  context.events({
+    seq: 1,
+    time: now.toISOString(),
+    operation: newOperationId('cluster.create', now),
+    type: 'operation.finished',
+    outcome: 'done',
+    changed: false,
+    hosts: hosts.map((host) => ({ host, state: 'done', changed: false })),
+    next: createFrame({ namespace, name }).next('done'),
+    durationMs: 0,
+  });
 }

@@ -1,10 +1,12 @@
 // That there is nothing to do is said by controllers that are at work, and by the rules of the operation that would be opened otherwise.
 import { beforeEach, expect, it } from 'vitest';
-import { isWell } from '../../../../src/commands/cluster/nothing-to-do.ts';
+import { isWell, tellNothingToDo } from '../../../../src/commands/cluster/nothing-to-do.ts';
+import type { Command } from '../../../../src/commands/context.ts';
 import { controllerLeaseKey } from '../../../../src/cluster/site.ts';
 import type { KubeObject } from '../../../../src/kube/client.ts';
 import { BkeError } from '../../../../src/lib/errors.ts';
 import { available, ClusterSite, clusterName, resources } from '../../../fakes/cluster-site.ts';
+import { runCli } from '../../../fakes/cli.ts';
 
 const cluster = { namespace: 'bke', name: clusterName };
 const options = { toldMs: 50, mostMs: 100, everyMs: 5 };
@@ -126,4 +128,35 @@ it('is told with a warning to an account that may not see the lease, and not whe
   expect(notes).toEqual(['warning: whether a controller of bke is at work could not be seen: leases is forbidden']);
   refusal = new BkeError('BKE_KUBE_UNREACHABLE', 'connection refused');
   await expect(well()).rejects.toMatchObject({ code: 'BKE_KUBE_UNREACHABLE' });
+});
+
+it('is told to programs as the end of an operation, and to people in one line', async () => {
+  const command: Command = {
+    path: ['try'],
+    group: 'clusters',
+    summary: 'x',
+    examples: [],
+    run: async (context) => {
+      tellNothingToDo(context, cluster, ['cp1', 'w1']);
+      return { kind: 'none' };
+    },
+  };
+  const line = `Nothing to do: cluster ${clusterName} is as the file says, and healthy.\n`;
+  for (const tty of [false, true])
+    expect(await runCli(['try'], { commands: [command], tty })).toMatchObject({ stdout: '', stderr: line });
+  const { stdout, stderr } = await runCli(['try', '-o', 'json'], { commands: [command] });
+  expect(stderr).toBe(line);
+  expect(
+    stdout
+      .trim()
+      .split('\n')
+      .map((text): unknown => JSON.parse(text)),
+  ).toEqual([
+    expect.objectContaining({
+      type: 'operation.finished',
+      outcome: 'done',
+      changed: false,
+      hosts: ['cp1', 'w1'].map((host) => ({ host, state: 'done', changed: false })),
+    }),
+  ]);
 });
