@@ -99,12 +99,15 @@ export function refuseOtherShape(world: World, wanted: Wanted): void {
   );
 }
 
+const notYet =
+  'Hosts are not added, and no version is changed, before bke cluster scale and upgrade are there; new hosts can make a cluster of their own.';
+
 function hintOf({ namespace, name }: World, differences: readonly Difference[]): string {
   const kubectl = `kubectl -n ${namespace}`;
   const anew = differences.every(({ ofWorker }) => ofWorker)
-    ? `have these workers made anew: delete their Machines ('${kubectl} get machines -o wide' shows them, '${kubectl} delete machine NAME --wait=false' deletes one), and run the same command again`
-    : `make the cluster anew ('bke cluster scale' and 'upgrade' are not there yet): '${kubectl} delete cluster ${name}', and run the same command when 'bke cluster list' does not show it any more`;
-  return `Creating changes nothing that is made already: write into the file what is there. To have it otherwise, ${anew}.`;
+    ? `have these workers made anew: delete their Machines ('${kubectl} get machines -o wide' shows them, '${kubectl} delete machine NAME --wait=false' deletes one), and run the same command again.`
+    : `make the cluster anew: '${kubectl} delete cluster ${name}' ends all that runs in it; run the same command when 'bke cluster list' does not show it any more. ${notYet}`;
+  return `Creating changes nothing that is made already: write into the file what is there. To have it otherwise, ${anew}`;
 }
 
 /** From when a host is made a node on it is not prepared again, whatever the settings say by then; one whose machine goes is made anew. */

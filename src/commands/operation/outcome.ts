@@ -20,11 +20,15 @@ function errorOf({ code, message, host, hint, details }: ErrorReport): BkeError 
 }
 
 function cancelled(hosts: Finished['hosts']): BkeError {
-  const details = hosts.flatMap(({ host, state, step }) =>
-    host === undefined ? [] : [`${host}: ${state}${state === 'done' || step === undefined ? '' : ` in ${step}`}`],
-  );
+  const details = hosts.flatMap((one) => (one.host === undefined ? [] : [`${one.host}: ${stateWords(one)}`]));
   return new BkeError('BKE_CANCELLED', 'the operation was cancelled before it was done', {
     details,
     hint: "What there is of the cluster is paused. 'bke cluster create -f FILE' goes on from there.",
   });
+}
+
+/** The step of a host that was stopped is what was waited for: whether it had begun is not told. */
+function stateWords({ state, step }: Finished['hosts'][number]): string {
+  if (state === 'done' || step === undefined) return state;
+  return state === 'stopped' ? `stopped before ${step} was done` : `${state} in ${step}`;
 }

@@ -61,6 +61,6 @@ it('ends as the operation did: with its one error, or with one for each host', (
       outcome: 'cancelled',
       hosts: [{ host: 'cp1', state: 'stopped', step: 'node/prepare', changed: true }],
     }),
-  ).toThrow(expect.objectContaining({ code: 'BKE_CANCELLED', details: ['cp1: stopped in node/prepare'] }));
+  ).toThrow(expect.objectContaining({ code: 'BKE_CANCELLED', details: ['cp1: stopped before node/prepare was done'] }));
   expect(new BkeError('BKE_DETACHED', 'x').exitCode).toBe(130);
 });

@@ -111,7 +111,7 @@ it('refuses settings that nodes were made with, though the cluster is not health
         'cluster.yaml:7:13: spec.registry.port is not set on cp1, w1, the file says 40443',
         'cluster.yaml:5:3: spec.ntp is ["10.0.0.1"] on cp1, w1, the file does not set it',
       ],
-      "make the cluster anew ('bke cluster scale' and 'upgrade' are not there yet): 'kubectl -n bke delete cluster prod'",
+      "make the cluster anew: 'kubectl -n bke delete cluster prod' ends all that runs in it",
     ),
   );
 });
