@@ -5,8 +5,10 @@ import type { CommandInput, CommandResult } from '../../lib/command.ts';
 import { readInput } from '../../lib/input.ts';
 import { padEnd, textWidth } from '../../lib/text.ts';
 import { type BundleSummary, summarise } from '../../release/bundle/inspect.ts';
-import { openBundle } from '../../release/bundle/open.ts';
+import { type Bundle, openBundle } from '../../release/bundle/open.ts';
 import { readTrustKey } from '../../release/trust.ts';
+import { contentOf } from '../../tasks/services/content.ts';
+import { type ContentRecord, readContent } from '../../tasks/services/records.ts';
 import type { CommandContext } from '../context.ts';
 
 export async function runInspect(context: CommandContext, input: CommandInput): Promise<CommandResult> {
@@ -19,16 +21,41 @@ export async function runInspect(context: CommandContext, input: CommandInput): 
     allowUnsigned: true,
   });
   const summary = await summarise(bundle);
-  return { kind: 'object', value: summary, text: textOf(summary) };
+  return { kind: 'object', value: summary, text: textOf(summary, await signatureWords(context, bundle)) };
 }
 
-function textOf(summary: BundleSummary): string {
+/** Without its key a signature proves nothing, but what bke init loaded on this host it proved then. */
+async function signatureWords(context: CommandContext, { description, signature }: Bundle): Promise<string> {
+  if (signature.state === 'trusted') return `trusted ${signature.key}`;
+  if (signature.state === 'unsigned') return 'unsigned';
+  const { bundle } = contentOf({ description, signature });
+  const loaded = await loadedHere(context);
+  const proved = loaded?.signature === 'trusted' && loaded.digest === bundle.digest;
+  const why = proved
+    ? 'trusted by the bke init that loaded it here'
+    : 'untrusted: no key to prove it by; name the public key with --trust-key FILE';
+  return `${why} (signed by ${signature.keys.join(', ')})`;
+}
+
+/** undefined as well where this host has no record that can be read: a bundle is looked at anywhere. */
+async function loadedHere(context: CommandContext): Promise<ContentRecord['bundle'] | undefined> {
+  const host = await context.openLocalHost();
+  try {
+    return (await readContent(host))?.bundle;
+  } catch {
+    return undefined;
+  } finally {
+    await host.close();
+  }
+}
+
+function textOf(summary: BundleSummary, signature: string): string {
   const head = [
     ['Bundle', `${summary.name} ${summary.version}`],
     ['Built by', `bke ${summary.bke}`],
     ['Platforms', summary.platforms.join(', ')],
     ['Kubernetes', summary.kubernetesVersions.join(', ') || 'none'],
-    ['Signature', summary.signature],
+    ['Signature', signature],
     ['Size', formatBytes(summary.size)],
   ];
   const rows = [
