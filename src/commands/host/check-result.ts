@@ -5,9 +5,9 @@ import { formatBytes } from '../../lib/bytes.ts';
 import type { Column, CommandResult } from '../../lib/command.ts';
 import { errorTable, ExitCode } from '../../lib/error-table.ts';
 import type { ErrorReport } from '../../lib/errors.ts';
-import { plural } from '../../lib/text.ts';
+import { listedShort, plural } from '../../lib/text.ts';
 import type { OperationResult } from '../../operations/operation.ts';
-import { groupFindings, groupLines } from '../../tasks/preflight/groups.ts';
+import { groupFindings, groupLines, mostNamed } from '../../tasks/preflight/groups.ts';
 import type { HostsFound } from '../../tasks/preflight/many-hosts.ts';
 import type { CheckedFinding } from '../../tasks/preflight/run.ts';
 import type { CommandContext } from '../context.ts';
@@ -66,20 +66,31 @@ export function checkResult(checked: Checked): CommandResult {
 }
 
 /** Errors with their mends, then the hosts that could not be looked at. Warnings were notes of the operation. */
-export function tellFindings(context: CommandContext, checked: Checked): void {
+export function tellFindings(context: Pick<CommandContext, 'note'>, checked: Checked): void {
   const groups = groupFindings(checked.found.findings);
   for (const line of groupLines(groups.filter(({ severity }) => severity === 'error')))
     context.note(line.startsWith(' ') ? line : `error: ${line}`);
-  const failures = Map.groupBy(failuresOf(checked), ([, { code, hint }]) => JSON.stringify([code, hint]));
+  const sites = new Map(checked.config.hosts.map((host) => [host.name, host]));
+  const failures = Map.groupBy(failuresOf(checked), ([name, { code, hint }]) =>
+    JSON.stringify([code, hintOfAny(hint, sites.get(name))]),
+  );
   for (const same of failures.values()) {
     for (const [host, { code, message, details = [] }] of same) {
       context.note(`error: ${host}: [${code}] ${message}`);
       for (const line of details) context.note(`  ${line}`);
     }
     const hint = same[0]?.[1].hint;
-    if (hint !== undefined) context.note(`  -> ${hint}`);
+    const others = same.flatMap(([host, error]) => (error.hint === hint ? [] : [host]));
+    const likewise = others.length === 0 ? '' : ` (in the same way: ${listedShort(others, mostNamed)})`;
+    if (hint !== undefined) context.note(`  -> ${hint}${likewise}`);
   }
   context.note(summaryLine(checked));
+}
+
+/** Without what it has of the one host: hints that differ in no more are told once. */
+function hintOfAny(hint: string | undefined, host: HostConfig | undefined): string | undefined {
+  if (hint === undefined || host === undefined) return hint;
+  return hint.replaceAll(host.address, '<address>').replaceAll(host.name, '<name>');
 }
 
 function summaryLine(checked: Checked): string {

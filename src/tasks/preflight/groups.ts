@@ -8,7 +8,7 @@ export interface FindingGroup extends Omit<HostCheckedFinding, 'host'> {
 }
 
 /** Hosts that a line names before it counts the rest. */
-const mostNamed = 8;
+export const mostNamed = 8;
 
 /** Errors first. */
 export function groupFindings(findings: readonly HostCheckedFinding[]): FindingGroup[] {
