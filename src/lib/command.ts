@@ -9,6 +9,10 @@ export interface ArgumentSpec {
   readonly choices?: readonly string[];
   /** Words that completion offers; others are accepted too. */
   readonly suggestions?: readonly string[] | (() => readonly string[]);
+  /** Completion offers the words of a command as well, one after the other. */
+  readonly commandWords?: boolean;
+  /** Completion offers what this list command names: `cluster list`. */
+  readonly namesFrom?: string;
 }
 
 interface OptionBase {
@@ -35,6 +39,8 @@ export interface ValueOption extends OptionBase {
   readonly placeholder: string;
   readonly default?: string | number;
   readonly choices?: readonly string[];
+  /** Completion offers what this list command names: `host list`. */
+  readonly namesFrom?: string;
   readonly repeatable?: boolean;
   readonly required?: boolean;
 }

@@ -14,7 +14,7 @@ export const clusterDescribe: Command = {
     { command: 'bke cluster describe prod --all', says: 'every condition' },
     { command: 'bke cluster describe prod -o json', says: 'the same for programs' },
   ],
-  args: [{ name: 'name', summary: "as 'bke cluster list' shows it" }],
+  args: [{ name: 'name', summary: "as 'bke cluster list' shows it", namesFrom: 'cluster list' }],
   options: [
     { type: 'flag', name: 'all', summary: 'also the conditions that are as they should be' },
     namespaceOption,

@@ -17,7 +17,7 @@ export const clusterKubeconfig: Command = {
     { command: 'bke cluster kubeconfig prod --merge', says: 'into ~/.kube/config, beside what is in it' },
     { command: 'bke cluster kubeconfig prod', says: 'to standard output' },
   ],
-  args: [{ name: 'name', summary: "as 'bke cluster list' shows it" }],
+  args: [{ name: 'name', summary: "as 'bke cluster list' shows it", namesFrom: 'cluster list' }],
   options: [
     { type: 'path', name: 'to', placeholder: 'FILE', summary: 'write it there instead' },
     { type: 'flag', name: 'overwrite', summary: 'where a file is there already' },

@@ -13,7 +13,7 @@ export const clusterLogs: Command = {
     { command: 'bke cluster logs prod', says: 'all that is known' },
     { command: 'bke cluster logs prod -f', says: 'and what comes, until Ctrl-C' },
   ],
-  args: [{ name: 'name', summary: "as 'bke cluster list' shows it" }],
+  args: [{ name: 'name', summary: "as 'bke cluster list' shows it", namesFrom: 'cluster list' }],
   options: [
     { type: 'flag', name: 'follow', short: 'f', summary: 'go on with what comes' },
     namespaceOption,

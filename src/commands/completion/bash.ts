@@ -1,6 +1,6 @@
 // The completion script for bash (3.2 and later; it needs no bash-completion package).
-import type { CompletedCommand, CompletionModel } from './model.ts';
-import { quoted } from './model.ts';
+import type { CompletedCommand, CompletedOption, CompletionModel } from './model.ts';
+import { namesFunction, quoted } from './model.ts';
 
 export function bashCompletion(model: CompletionModel): string {
   const children = [...model.children].map(([path, words]) => arm(path, [...words.keys()]));
@@ -21,7 +21,7 @@ _bke_options() {
 ${options.join('\n')}
   esac
 }
-# What may follow an option: words, "file:" for a file, "free:" for anything. Nothing where it takes no value.
+# What may follow an option: words, "file:" for a file, "names:" with a list command, "free:" for anything. Nothing where it takes no value.
 _bke_values() {
   case "$1 $2" in
 ${model.commands.flatMap(valueArms).join('\n')}
@@ -29,12 +29,13 @@ ${model.commands.flatMap(valueArms).join('\n')}
 }
 _bke_arguments() {
   case "$1" in
-${model.commands.flatMap(({ path, argument }) => (argument.length === 0 ? [] : [arm(path, argument)])).join('\n')}
+${model.commands.flatMap(argumentArm).join('\n')}
     *) ;;
   esac
 }
+${namesFunction}
 _bke() {
-  local cur="\${COMP_WORDS[COMP_CWORD]}" prev="" path="" word next values i
+  local cur="\${COMP_WORDS[COMP_CWORD]}" prev="" path="" word next values arguments i
   COMPREPLY=()
   if [ "$COMP_CWORD" -gt 0 ]; then prev="\${COMP_WORDS[COMP_CWORD-1]}"; fi
   # bash splits --option=value into three words
@@ -50,11 +51,15 @@ _bke() {
   case "$values" in
     file:) COMPREPLY=($(compgen -f -- "$cur")); return ;;
     free:) return ;;
+    names:*) COMPREPLY=($(compgen -W "$(_bke_names \${values#names:})" -- "$cur")); return ;;
     ?*) COMPREPLY=($(compgen -W "$values" -- "$cur")); return ;;
   esac
   case "$cur" in
     -*) COMPREPLY=($(compgen -W "$(_bke_options "$path")" -- "$cur")) ;;
-    *) COMPREPLY=($(compgen -W "$(_bke_children "$path") $(_bke_arguments "$path")" -- "$cur")) ;;
+    *)
+      arguments="$(_bke_arguments "$path")"
+      case "$arguments" in names:*) arguments="$(_bke_names \${arguments#names:})" ;; esac
+      COMPREPLY=($(compgen -W "$(_bke_children "$path") $arguments" -- "$cur")) ;;
   esac
 }
 complete -o filenames -o bashdefault -F _bke bke
@@ -65,11 +70,20 @@ function arm(path: string, words: readonly string[]): string {
   return `    ${quoted(path, `'\\''`)}) echo ${quoted(words.join(' '), `'\\''`)} ;;`;
 }
 
+function argumentArm({ path, argument }: CompletedCommand): string[] {
+  if ('namesFrom' in argument) return [arm(path, [`names:${argument.namesFrom}`])];
+  return argument.length === 0 ? [] : [arm(path, argument)];
+}
+
+function wordsOf(value: CompletedOption['value']): string {
+  if (typeof value === 'string') return `${value}:`;
+  return 'namesFrom' in value ? `names:${value.namesFrom}` : value.join(' ');
+}
+
 function valueArms({ path, options }: CompletedCommand): string[] {
   return options.flatMap(({ long, short, value }) => {
     if (value === 'none') return [];
     const patterns = [long, short].flatMap((name) => (name === undefined ? [] : [quoted(`${path} ${name}`, `'\\''`)]));
-    const words = typeof value === 'string' ? `${value}:` : value.join(' ');
-    return [`    ${patterns.join(' | ')}) echo ${quoted(words, `'\\''`)} ;;`];
+    return [`    ${patterns.join(' | ')}) echo ${quoted(wordsOf(value), `'\\''`)} ;;`];
   });
 }

@@ -1,10 +1,7 @@
 // The completion script for fish (3.4 and later), with the summaries beside the words.
-import { type CompletedCommand, type CompletedOption, type CompletionModel, quoted } from './model.ts';
+import { type CompletedCommand, type CompletedOption, type CompletionModel, type NamesFrom, quoted } from './model.ts';
 
 export function fishCompletion(model: CompletionModel): string {
-  const prefixes = model.commands.flatMap(({ path }) =>
-    path.split(' ').map((_, i, all) => all.slice(0, i + 1).join(' ')),
-  );
   const words = [...model.children].flatMap(([path, children]) =>
     [...children].map(([word, summary]) => `complete -c bke -n ${at(path)} -a ${quote(word)} -d ${quote(summary)}`),
   );
@@ -13,7 +10,7 @@ function __bke_at
     set -l path
     for word in (commandline -opc)[2..]
         set -l next (string join ' ' -- $path $word)
-        if contains -- "$next" ${[...new Set(prefixes)].map(quote).join(' ')}
+        if contains -- "$next" ${model.paths.map(quote).join(' ')}
             set path $path $word
         end
     end
@@ -25,7 +22,8 @@ ${[...words, ...model.commands.flatMap(commandLines)].join('\n')}
 }
 
 function commandLines({ path, options, argument }: CompletedCommand): string[] {
-  const words = argument.length === 0 ? [] : [`complete -c bke -n ${at(path)} -a ${quote(argument.join(' '))}`];
+  const offered = 'namesFrom' in argument ? namesOf(argument) : argument.join(' ');
+  const words = offered === '' ? [] : [`complete -c bke -n ${at(path)} -a ${quote(offered)}`];
   return [...words, ...options.map((option) => optionLine(path, option))];
 }
 
@@ -37,7 +35,13 @@ function optionLine(path: string, { long, short, summary, value }: CompletedOpti
 function valuePart(value: CompletedOption['value']): string {
   if (value === 'none') return '';
   if (value === 'file') return ' -r -F';
-  return value === 'free' ? ' -x' : ` -x -a ${quote(value.join(' '))}`;
+  if (value === 'free') return ' -x';
+  return ` -x -a ${quote('namesFrom' in value ? namesOf(value) : value.join(' '))}`;
+}
+
+/** What a list command names, where it can tell so at once. */
+function namesOf({ namesFrom }: NamesFrom): string {
+  return `(timeout 2 bke ${namesFrom} -o name </dev/null 2>/dev/null)`;
 }
 
 function at(path: string): string {

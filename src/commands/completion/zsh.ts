@@ -1,19 +1,17 @@
 // The completion script for zsh, with the summaries beside the words.
-import { type CompletedCommand, type CompletionModel, quoted } from './model.ts';
+import { type CompletedCommand, type CompletionModel, type NamesFrom, namesFunction, quoted } from './model.ts';
 
 export function zshCompletion(model: CompletionModel): string {
-  const prefixes = model.commands.flatMap(({ path }) =>
-    path.split(' ').map((_, i, all) => all.slice(0, i + 1).join(' ')),
-  );
   return `#compdef bke
 # zsh completion for bke. Load it with: source <(bke completion zsh)
+${namesFunction}
 _bke() {
   local cur="\${words[CURRENT]}" prev="\${words[CURRENT-1]}" at="" word i
   local -a entries
   for ((i = 2; i < CURRENT; i++)); do
     word="\${words[i]}"
     case "\${at:+$at }$word" in
-      ${[...new Set(prefixes)].map((prefix) => quote(prefix)).join(' | ')}) at="\${at:+$at }$word" ;;
+      ${model.paths.map(quote).join(' | ')}) at="\${at:+$at }$word" ;;
     esac
   done
   case "$cur" in
@@ -55,7 +53,12 @@ function wordArm(path: string, words: readonly (readonly [string, string])[]): s
 }
 
 function argumentArm({ path, argument }: CompletedCommand): string[] {
+  if ('namesFrom' in argument) return [`    ${quote(path)}) entries=(${namesOf(argument)}) ;;`];
   return argument.length === 0 ? [] : [`    ${quote(path)}) entries=(${argument.map(quote).join(' ')}) ;;`];
+}
+
+function namesOf({ namesFrom }: NamesFrom): string {
+  return `\${(f)"$(_bke_names ${namesFrom})"}`;
 }
 
 function optionArm({ path, options }: CompletedCommand): string {
@@ -73,6 +76,7 @@ function valueArms({ path, options }: CompletedCommand): string[] {
       .join(' | ');
     if (value === 'file') return [`    ${patterns}) _files; return ;;`];
     if (value === 'free') return [`    ${patterns}) _message value; return ;;`];
-    return [`    ${patterns}) entries=(${value.map(quote).join(' ')}); _describe value entries; return ;;`];
+    const words = 'namesFrom' in value ? namesOf(value) : value.map(quote).join(' ');
+    return [`    ${patterns}) entries=(${words}); _describe value entries; return ;;`];
   });
 }

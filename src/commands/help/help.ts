@@ -23,7 +23,8 @@ export function helpCommand(commands: () => readonly Command[]): Command {
         summary: 'a command or a topic',
         optional: true,
         variadic: true,
-        suggestions: () => helpWords(commands()),
+        commandWords: true,
+        suggestions: topics.map(({ name }) => name),
       },
     ],
     output: [],
@@ -32,11 +33,6 @@ export function helpCommand(commands: () => readonly Command[]): Command {
       text: helpText(readInput(input).texts('word'), commands(), { ...plainHelp, width: textWidth }),
     }),
   };
-}
-
-function helpWords(commands: readonly Command[]): string[] {
-  const shown = commands.filter((command) => command.hidden !== true).map(({ path }) => path[0] ?? '');
-  return [...new Set([...shown, ...topics.map(({ name }) => name)])];
 }
 
 /** @throws BkeError BKE_UNKNOWN_COMMAND */

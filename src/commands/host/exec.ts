@@ -24,7 +24,14 @@ export const hostExec: Command = {
       placeholder: 'FILE',
       summary: 'cluster.yaml with the hosts and their logins',
     },
-    { type: 'text', name: 'host', placeholder: 'NAME', repeatable: true, summary: 'only on this one' },
+    {
+      type: 'text',
+      name: 'host',
+      placeholder: 'NAME',
+      namesFrom: 'host list',
+      repeatable: true,
+      summary: 'only on this one',
+    },
     {
       type: 'duration',
       name: 'timeout',

@@ -10,7 +10,7 @@ export const operationAttach: Command = {
   description:
     'Shows what the operation told so far (the newest 500 events), then all that comes, until it ends; it ends as the operation does. Ctrl-C only stops watching.',
   examples: [{ command: 'bke operation attach 20261130-101500-cluster-create-ab12', says: 'watch it to its end' }],
-  args: [{ name: 'id', summary: "as 'bke operation list' shows it" }],
+  args: [{ name: 'id', summary: "as 'bke operation list' shows it", namesFrom: 'operation list' }],
   options: [kubeconfigOption],
   run: async (context, input) => {
     const [{ withManagement }, { findOperation }, { follow }] = await Promise.all([

@@ -14,7 +14,7 @@ export const operationCancel: Command = {
       says: 'stop, and tell what state each host is in',
     },
   ],
-  args: [{ name: 'id', summary: "as 'bke operation list' shows it" }],
+  args: [{ name: 'id', summary: "as 'bke operation list' shows it", namesFrom: 'operation list' }],
   options: [kubeconfigOption],
   run: async (context, input) => {
     const { runCancel } = await import('./cancel-handler.ts');

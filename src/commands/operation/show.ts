@@ -11,7 +11,7 @@ export const operationShow: Command = {
     { command: 'bke operation show 20261130-101500-init-ab12', says: 'all it told' },
     { command: 'bke operation show 20261130-101500-init-ab12 -o json', says: 'its events for programs' },
   ],
-  args: [{ name: 'id', summary: "as 'bke operation list' shows it" }],
+  args: [{ name: 'id', summary: "as 'bke operation list' shows it", namesFrom: 'operation list' }],
   options: [kubeconfigOption],
   output: ['table', 'json', 'yaml'],
   list: true,

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -16,6 +16,9 @@ let directory = '';
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'bke-completion-'));
   await writeFile(join(directory, 'bundle.tar'), '');
+  await mkdir(join(directory, 'bin'));
+  const bke = `#!/bin/sh\necho "$*" > '${directory}/asked'\nprintf 'alpha\\nbeta-1\\n$(touch made)\\n'\n`;
+  await writeFile(join(directory, 'bin/bke'), bke, { mode: 0o755 });
 });
 afterAll(async () => rm(directory, { recursive: true }));
 
@@ -29,7 +32,10 @@ async function scriptFile(shell: string, table = commands): Promise<string> {
 async function inBash(words: readonly string[], table = commands): Promise<string[]> {
   const path = await scriptFile('bash', table);
   const program = `source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _bke; printf '%s\\n' "\${COMPREPLY[@]}"`;
-  const { stdout } = await exec('bash', ['-c', program, 'bash', path, ...words], { cwd: directory });
+  const { stdout } = await exec('bash', ['-c', program, 'bash', path, ...words], {
+    cwd: directory,
+    env: { ...process.env, PATH: `${join(directory, 'bin')}:${process.env['PATH']}` },
+  });
   return stdout.split('\n').filter((line) => line !== '');
 }
 
@@ -72,10 +78,24 @@ describe('completion in bash', () => {
   it.each([
     [['bke', 'help', 'bu'], ['bundle']],
     [['bke', 'help', 'exit'], ['exit-codes']],
+    [
+      ['bke', 'help', 'bundle', ''],
+      ['build', 'verify', 'inspect', 'load'],
+    ],
+    [['bke', 'help', 'help', ''], []],
     [['bke', 'explain', 'BKE_TIMEO'], ['BKE_TIMEOUT']],
     [['bke', 'init', '--ignore-check', 'fire'], ['firewall']],
   ])('of the real commands: %j', async (words, wanted) => {
     expect(await inBash(words, [...realCommands])).toEqual(wanted);
+  });
+
+  it.each([
+    [['bke', 'cluster', 'describe', ''], 'cluster list -o name', ['alpha', 'beta-1']],
+    [['bke', 'operation', 'show', 'be'], 'operation list -o name', ['beta-1']],
+    [['bke', 'host', 'exec', '--host', 'a'], 'host list -o name', ['alpha']],
+  ])('of what is there, as a list command names it: %j', async (words, asked, wanted) => {
+    expect(await inBash(words, [...realCommands])).toEqual(wanted);
+    expect(await readFile(join(directory, 'asked'), 'utf8')).toBe(`${asked}\n`);
   });
 
   it('parses', async () => {

@@ -21,7 +21,12 @@ function told(hints: Readonly<Record<string, string>>): string[] {
       changed: false,
       durationMs: 0,
       errors,
-      hosts: names.map((host, at) => ({ host, state: 'failed' as const, error: toErrorReport(errors[at]) })),
+      hosts: names.map((host, at) => ({
+        host,
+        state: 'failed' as const,
+        changed: false,
+        error: toErrorReport(errors[at]),
+      })),
     },
   };
   const lines: string[] = [];
