@@ -61,8 +61,8 @@ async function prepare(context: CommandContext, input: InputReader, host: Host):
       now: context.now(),
       clock: context.now,
     });
-    await work.cluster?.check(host);
     await checkServicesHost(context, { host, settings, content, binaryBytes, ignored, cluster: work.cluster });
+    await work.cluster?.check(host);
     return await apply(context, input, { host, settings, content, work });
   } finally {
     await content.bundle?.close();
