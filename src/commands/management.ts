@@ -1,5 +1,6 @@
 // The way to a management cluster: a kubeconfig that was named, else the one of this host's bootstrap cluster.
 import type { KubeClient } from '../kube/client.ts';
+import type { KubeConnection } from '../kube/connection.ts';
 import { createKubeClient } from '../kube/create-client.ts';
 import { BkeError } from '../lib/errors.ts';
 import { k3sPaths } from '../tasks/bootstrap-cluster/k3s/paths.ts';
@@ -9,13 +10,17 @@ import { claimLine, type HostClaim, readClaim } from '../tasks/reset/claim.ts';
 import type { CommandContext } from './context.ts';
 import { readConnection } from './kubeconfig-connection.ts';
 
+/** How long an answer to a read may take. */
+type ReadOptions = Pick<KubeConnection, 'readTimeoutMs'>;
+
 /** @param named as it was typed; undefined: of this host. @throws BkeError BKE_NOT_INITIALISED, BKE_KUBECONFIG_INVALID */
 export async function withManagement<Result>(
   context: CommandContext,
   named: string | undefined,
   work: (client: KubeClient) => Promise<Result>,
+  options?: ReadOptions,
 ): Promise<Result> {
-  const client = await openManagement(context, named);
+  const client = await openManagement(context, named, options);
   try {
     return await work(client);
   } finally {
@@ -24,9 +29,13 @@ export async function withManagement<Result>(
 }
 
 /** As withManagement; whoever opens it closes it. */
-export async function openManagement(context: CommandContext, named: string | undefined): Promise<KubeClient> {
+export async function openManagement(
+  context: CommandContext,
+  named: string | undefined,
+  options: ReadOptions = {},
+): Promise<KubeClient> {
   const file = named ?? (await ownKubeconfig(context));
-  return createKubeClient(await readConnection(context, file));
+  return createKubeClient({ ...(await readConnection(context, file)), ...options });
 }
 
 /** undefined where none is named and this host has none: for commands that have something to say without one. */

@@ -1,12 +1,10 @@
 // The clusters that are kept from this host, in few words: for `bke status`, and for whoever is about to take it away.
-import { createKubeClient } from '../kube/create-client.ts';
 import { BkeError } from '../lib/errors.ts';
 import { listedShort } from '../lib/text.ts';
 import { type ClusterRow, clusterRows } from './cluster/list-rows.ts';
 import { everyKind, listAll } from './cluster/read-world.ts';
 import type { CommandContext } from './context.ts';
-import { readConnection } from './kubeconfig-connection.ts';
-import { findKubeconfig } from './management.ts';
+import { findKubeconfig, withManagement } from './management.ts';
 
 /** They are said beside something else, which does not wait for an API server that hangs. */
 const readTimeoutMs = 5000;
@@ -18,13 +16,10 @@ export async function siteClusters(context: CommandContext): Promise<readonly Si
   const file = await findKubeconfig(context, undefined);
   if (file === undefined) return [];
   try {
-    const client = createKubeClient({ ...(await readConnection(context, file)), readTimeoutMs });
-    try {
-      const listed = await listAll(client, undefined, everyKind);
-      return clusterRows(listed).map(({ name, namespace, state }) => ({ name, namespace, state }));
-    } finally {
-      client.close();
-    }
+    const listed = await withManagement(context, file, (client) => listAll(client, undefined, everyKind), {
+      readTimeoutMs,
+    });
+    return clusterRows(listed).map(({ name, namespace, state }) => ({ name, namespace, state }));
   } catch (thrown) {
     if (thrown instanceof BkeError) return [];
     throw thrown;

@@ -60,10 +60,11 @@ async function make(context: CommandContext, client: KubeClient, wanted: Wanted)
   refuseUnknownAddons(loaded, catalogues);
   const existing = await readExisting(client, config);
   refuseConflicts(config, existing);
+  const files = await readNamedFiles(loaded.raw, loaded.place);
   // Before any host is asked and any key is trusted: what is refused here has nothing to do with them.
-  refuseOtherShape(await worldNow(client, config), { loaded, objects: await resourcesOf(loaded, config, images) });
+  refuseOtherShape(await worldNow(client, config), { loaded, objects: resourcesOf(config, { files, images }) });
   const known = await checkedHosts(context, wanted, existing);
-  const objects = (await resourcesOf(loaded, known, images)).filter((object) => !isDropped(object, config, existing));
+  const objects = resourcesOf(known, { files, images }).filter((object) => !isDropped(object, config, existing));
   const pending = await pendingOf(client, objects, fieldManager);
   if (pending.length === 0 && (await isWell(context, client, config))) {
     const hosts = config.hosts.map(({ name }) => name);
@@ -129,12 +130,13 @@ function withChecks(config: ClusterConfig, ignored: readonly string[]): ClusterC
   return { ...config, settings: { ...config.settings, ignoreChecks } };
 }
 
-async function resourcesOf(
-  { raw, place }: LoadedHosts,
-  config: ClusterConfig,
-  images: ReturnType<typeof imagesOf>,
-): Promise<KubeObject[]> {
-  const files = await readNamedFiles(raw, place);
+interface Sources {
+  /** That the file names, with their contents. */
+  readonly files: ReadonlyMap<string, string>;
+  readonly images: ReturnType<typeof imagesOf>;
+}
+
+function resourcesOf(config: ClusterConfig, { files, images }: Sources): KubeObject[] {
   const { registry, namespace } = config;
   const registryCa = registry?.caFile === undefined ? undefined : files.get(registry.caFile);
   const resources = renderCluster(config, {

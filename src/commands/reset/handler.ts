@@ -53,6 +53,7 @@ async function planFor(context: CommandContext, host: Host, flags: ResetFlags): 
   noteOtherMachine(context, host, plan);
   noteDamage(context, host, plan);
   throwIfRefused(host, plan);
+  if (plan.items.length === 0) return plan;
   return { ...plan, notes: [...plan.notes, ...managedNotes(await siteClusters(context))] };
 }
 

@@ -3,7 +3,7 @@ import { apiVersion } from '../api-version.ts';
 import type { Path } from '../yaml-source.ts';
 import type { ClusterConfig, HostConfig, LoginConfig } from './config.ts';
 import type { ClusterFile } from './file.ts';
-import { isThere } from './written-path.ts';
+import { isThere, writtenPath } from './written-path.ts';
 import { defined } from '../../lib/defined.ts';
 
 const mask = '[secret]';
@@ -50,12 +50,12 @@ function masked(value: unknown, name = ''): unknown {
 export function sourceOf(file: ClusterFile, lineOf: (path: Path) => number): (path: Path) => string {
   return (path) => {
     if (isThere(file, path)) return `line ${lineOf(path)}`;
-    const [, , index, part, ...rest] = path;
+    const [, , index, part] = path;
     if (path[1] !== 'hosts' || typeof index !== 'number') return derivedSource(path);
-    const inDefaults = ['spec', 'defaults', part ?? '', ...rest];
     // Taints are merged: one has another place in the list than it has in the file.
     if (part === 'taints') return file.spec.defaults?.taints === undefined ? 'default' : 'spec.defaults';
-    if (isThere(file, inDefaults)) return `line ${lineOf(inDefaults)}, spec.defaults`;
+    const written = writtenPath(file, path);
+    if (written !== path) return `line ${lineOf(written)}, spec.defaults`;
     return part === 'nodeIP' ? 'the address' : 'default';
   };
 }

@@ -22,7 +22,7 @@ export function plannedAddons(bkeCluster: KubeObject): PlannedAddon[] {
   return [...network, ...others];
 }
 
-export type AddonPhase = 'Waiting' | 'Applying' | 'Applied' | 'Ready' | 'Failed';
+export type AddonPhase = 'Applied' | 'Ready' | 'Failed';
 
 export interface AddonStatus {
   readonly name: string;
