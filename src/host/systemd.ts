@@ -11,6 +11,7 @@ export const unitFolder = '/etc/systemd/system';
 /** systemd itself gives up on a start or stop after 90 s unless the unit says otherwise. */
 const jobTimeoutMs = 150_000;
 const showTimeoutMs = 15_000;
+const syncTimeoutMs = 10_000;
 const logLines = 10;
 
 export interface UnitState {
@@ -110,13 +111,17 @@ export async function resetFailed(host: Host, name: string): Promise<void> {
   await host.run(['systemctl', 'reset-failed', '--', name]);
 }
 
-/** The unit's last log lines, for errors. */
+/**
+ * The unit's last log lines, for errors. On a busy host journald is behind with what a program said before it died, so it is waited for:
+ * `journalctl --sync` returns when all that came so far is written.
+ */
 export async function lastLog(
   host: Host,
   name: string,
   { lines = logLines, ...bounds }: { readonly lines?: number; readonly timeoutMs?: number } = {},
 ): Promise<string[]> {
   const options = ['--no-pager', '--output=cat', `--lines=${lines}`, `--unit=${name}`];
+  await runBounded(host, ['journalctl', '--sync'], { timeoutMs: syncTimeoutMs });
   const { stdout } = await host.run(['journalctl', ...options], bounds);
   return stdout.split('\n').filter((line) => line !== '');
 }
