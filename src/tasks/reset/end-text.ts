@@ -6,7 +6,7 @@ import { listed } from '../../lib/text.ts';
 export function standingNames(scopes: readonly Scope[]): string[] {
   return [
     ...(scopes.includes('services') ? ['the local services (--mount takes them too)'] : []),
-    ...(scopes.includes('enrol') ? ['the agent (--all takes it too)'] : []),
+    ...(scopes.includes('enrol') ? ['the agent and what came with it (--all takes them too)'] : []),
   ];
 }
 

@@ -63,8 +63,11 @@ export function markablePaths(flags: ResetFlags): KnownPath[] {
   ];
 }
 
-/** Nothing in these tells whose they are: they are bke's only where something else proves that bke was here. */
-export function namedPaths(flags: ResetFlags): KnownPath[] {
+/**
+ * Nothing in these tells whose they are: they are bke's only where something else proves that bke was here.
+ * @param last nothing of bke's stays on the host that would still need what its parts share
+ */
+export function namedPaths(flags: ResetFlags, last: boolean): KnownPath[] {
   const { settings, content, htpasswd, certificate, key } = servicePaths;
   const { siteCa, siteCaKey, siteCaCertificate, pushPassword } = servicePaths;
   const services = dataPaths(`${defaultStateDir}/services`);
@@ -79,16 +82,16 @@ export function namedPaths(flags: ResetFlags): KnownPath[] {
     ...paths('tree', 'files brought for the node', [agentPaths.artifacts]),
     ...paths('tree', 'how the host became a node', [bootstrapPaths.folder]),
     ...(flags.all ? paths('tree', 'agent state', [agentPaths.stateDir]) : []),
-    ...(flags.all && flags.mount ? paths('file', 'site CA', [siteCa]) : []),
+    ...(last ? paths('file', 'site CA', [siteCa]) : []),
   ];
 }
 
-/** They go only once nothing is left in them. Deepest first. */
-export function ownFolders(flags: ResetFlags): KnownPath[] {
+/** They go only once nothing is left in them. Deepest first. @param last as for {@link namedPaths} */
+export function ownFolders(flags: ResetFlags, last: boolean): KnownPath[] {
   const mount = [servicePaths.configDir, servicePaths.pkiDir, `${defaultStateDir}/services`];
   return paths('folder', 'folder', [
     kubeletPaths.configDir,
     ...(flags.mount ? mount : []),
-    ...(flags.all && flags.mount ? [programsDir, '/etc/bke'] : []),
+    ...(last ? [programsDir, '/etc/bke'] : []),
   ]);
 }

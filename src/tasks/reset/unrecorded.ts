@@ -16,6 +16,7 @@ import { isMarked, markablePaths, namedPaths, ownFolders, runtimeUnit, wantedLin
 import type { Left, ResetFlags } from './reset-plan.ts';
 import { runtimePaths, unprovenPlugins } from './unrecorded-runtime.ts';
 import { changePath } from './select.ts';
+import { servicesStand } from './standing.ts';
 
 export interface UnrecordedLines {
   /** Something of bke is here that no ledger tells of: names count as well as marks. */
@@ -160,18 +161,25 @@ async function openLines(host: Host, resources: readonly LedgerResource[]): Prom
   return lines.filter((line) => !known.has(line.split(' # bke: ')[0] ?? ''));
 }
 
-async function pathsByName(host: Host, flags: ResetFlags, marked: readonly KnownPath[]): Promise<KnownPath[]> {
+interface ByName {
+  readonly flags: ResetFlags;
+  readonly marked: readonly KnownPath[];
+  /** Nothing of bke's stays that would still need what its parts share. */
+  readonly last: boolean;
+}
+
+async function pathsByName(host: Host, { flags, marked, last }: ByName): Promise<KnownPath[]> {
   const isUnit = ({ path }: KnownPath): boolean => path.startsWith(`${unitFolder}/`);
   const links = marked.filter(isUnit).map(({ path, what }): KnownPath => {
     return { path: wantedLink(path), kind: 'file', what };
   });
   return [
-    ...namedPaths(flags),
-    ...(flags.all && flags.mount ? await programs(host) : []),
+    ...namedPaths(flags, last),
+    ...(last ? await programs(host) : []),
     ...(marked.some(({ path }) => path === runtimeUnit) ? await runtimePaths(host) : []),
     ...links,
     ...marked,
-    ...ownFolders(flags),
+    ...ownFolders(flags, last),
   ];
 }
 
@@ -216,19 +224,19 @@ async function programsOfOwn(
 /** Looks always: a ledger can have lost its end and not know it. Where it answers for all that is marked, its word counts and no name does. */
 async function shownOf(host: Host, ledger: LedgerView, options: LookOptions): Promise<Unrecorded> {
   const { flags } = options;
-  const whole = flags.all && flags.mount;
+  const last = flags.all && (flags.mount || !(await servicesStand(host, ledger)));
   const resources = ledger.resources();
   const { marked, answered } = await splitMarked(host, resources, options);
-  const hosts = whole ? await openLines(host, resources) : [];
+  const hosts = last ? await openLines(host, resources) : [];
   const isDamaged = ledger.exists && ledger.damaged.length > 0;
   const byName = options.byName === true || isDamaged || marked.length + hosts.length > 0;
   const former = await programsOfOwn(host, flags, resources);
   if (!byName) return { paths: former, unrecorded: { ...none, answered } };
   const proofs = marked.map(({ path }) => path);
-  const user = whole ? await ownUser(host) : undefined;
+  const user = last ? await ownUser(host) : undefined;
   const unproven = await unprovenThings(host, resources, proofs);
   return {
-    paths: [...former, ...(await pathsByName(host, flags, marked))],
+    paths: [...former, ...(await pathsByName(host, { flags, marked, last }))],
     unrecorded: { byName, proofs, answered, hosts, user, unproven },
   };
 }

@@ -140,11 +140,25 @@ reset`);
 units=/etc/systemd/system; mkdir -p $units /var/lib/bke/agent /var/lib/bke/operations /run/flannel; echo t > /var/lib/bke/agent/token; echo x > /run/flannel/subnet.env
 for unit in agent registry; do printf '# Written by bke.\\n[Unit]\\n' > $units/bke-$unit.service; done
 bke reset --yes >/tmp/out 2>&1; tell rc $?; cat /tmp/out >&2; there flannel /run/flannel; there token /var/lib/bke/agent/token; there agent $units/bke-agent.service
-grep -q 'Still here: the local services (--mount takes them too) and the agent (--all takes it too)' /tmp/out && tell says yes
+grep -q 'Still here: the local services (--mount takes them too) and the agent and what came with it (--all takes them too)' /tmp/out && tell says yes
 bke reset --all --dry-run >/tmp/out 2>&1; tell listed "$(grep -c 'remove /var/lib/bke/agent ' /tmp/out)"; cat /tmp/out >&2
 reset; there state /var/lib/bke; there units "$(ls -d $units/bke-* 2>/dev/null || echo /none)"`);
     const left = { rc: '0', flannel: 'gone', token: 'there', agent: 'there', says: 'yes' };
     expect(told, `${stdout}${stderr}`).toEqual({ ...left, listed: '1', rc1: '0', state: 'gone', units: 'gone' });
+  });
+
+  it('takes what enrolled a host with --all alone where the record was lost, unless the local services still need it', async () => {
+    const { told, stdout, stderr } = await inSandbox(`${tree}
+unit=/etc/systemd/system/bke-registry.service; mkdir -p /etc/systemd/system /usr/local/libexec; cp -a /etc/hosts /tmp/; tree > /tmp/before
+enrolled() { mkdir -p /etc/bke /usr/local/libexec/bke/runc-1 /var/lib/bke/operations; echo x > /etc/bke/site-ca.crt; echo x > /usr/local/libexec/bke/runc-1/runc
+echo '10.0.0.9 deploy.bke.internal # bke: deploy.bke.internal' >> /etc/hosts; }
+run() { bke reset $* --yes > /tmp/out 2>&1; tell rc$n $?; cat /tmp/out >&2; n=$((n + 1)); }
+n=1; enrolled; run; grep -q 'Still here: the agent and what came with it' /tmp/out && tell says yes
+run --all; cmp -s /etc/hosts /tmp/hosts && tell hosts same; tree > /tmp/after; diff /tmp/before /tmp/after && tell same yes
+enrolled; printf '# Written by bke.\\n[Unit]\\n' > $unit
+run --all; grep -q 'Still here: the local services (--mount' /tmp/out && tell needed yes; there ca /etc/bke/site-ca.crt; cmp -s /etc/hosts /tmp/hosts || tell line there`);
+    const left = { rc1: '0', says: 'yes', rc2: '0', hosts: 'same', same: 'yes' };
+    expect(told, `${stdout}${stderr}`).toEqual({ ...left, rc3: '0', needed: 'yes', ca: 'there', line: 'there' });
   });
 
   it('takes nothing by name alone where nothing of bke proves that it was here, and keeps what is beside a proof', async () => {

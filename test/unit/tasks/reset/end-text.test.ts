@@ -10,6 +10,6 @@ it('is true of what is still there', () => {
     'Done: nothing of bke or Kubernetes is left on this host; the bke program went too.',
   );
   expect(doneLine(['services', 'enrol'], '/root/bke')).toBe(
-    'Done: Kubernetes is off this host. Still here: the local services (--mount takes them too) and the agent (--all takes it too).',
+    'Done: Kubernetes is off this host. Still here: the local services (--mount takes them too) and the agent and what came with it (--all takes them too).',
   );
 });
