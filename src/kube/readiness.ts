@@ -58,19 +58,43 @@ async function statefulSetTrouble(client: ReadClient, place: NamedIn): Promise<s
   return workloadTrouble(client, set, counts);
 }
 
-const troubles = { Deployment: deploymentTrouble, DaemonSet: daemonSetTrouble, StatefulSet: statefulSetTrouble };
+/** undefined: it has done its work. One that is told to vanish after that may be gone. */
+async function jobTrouble(client: ReadClient, place: NamedIn, applied: KubeObject): Promise<string | undefined> {
+  const job = await client.get({ apiVersion: 'batch/v1', kind: 'Job', ...place });
+  if (job === undefined) {
+    const vanishes = numberAt(applied, 'spec', 'ttlSecondsAfterFinished') !== undefined;
+    return vanishes ? undefined : `there is no Job ${place.namespace}/${place.name}`;
+  }
+  if (conditionOf(job, 'Complete')?.status === 'True') return undefined;
+  const failed = conditionOf(job, 'Failed');
+  if (failed?.status === 'True') return `it failed: ${conditionWords(failed)}`;
+  const missing = `${numberAt(job, 'status', 'succeeded') ?? 0} of ${numberAt(job, 'spec', 'completions') ?? 1} completed`;
+  const why = await podsTrouble(client, job);
+  return why === undefined ? missing : `${missing}; ${why}`;
+}
+
+const troubles = {
+  Deployment: deploymentTrouble,
+  DaemonSet: daemonSetTrouble,
+  StatefulSet: statefulSetTrouble,
+  Job: jobTrouble,
+};
+const isRunning = (kind: string): kind is keyof typeof troubles => Object.hasOwn(troubles, kind);
+
+/** Somebody asked for it and for nothing of it to run. */
+function isOff(object: KubeObject): boolean {
+  return numberAt(object, 'spec', 'replicas') === 0 || fieldAt(object, 'spec', 'suspend') === true;
+}
 
 /**
- * Of what was applied, the first that does not run as it is asked for: `Deployment kube-system/dns: 0 of 1 ready; …`. What is asked for with no replicas is
- * not meant to run. @throws BkeError as KubeClient does
+ * Of what was applied, the first that does not run, or has not done its work, as it is asked for: `Deployment kube-system/dns: 0 of 1 ready; …`. @throws BkeError as KubeClient does
  */
 export async function appliedTrouble(client: ReadClient, objects: readonly KubeObject[]): Promise<string | undefined> {
   for (const object of objects) {
     const { kind, metadata } = object;
-    const isOne = kind === 'Deployment' || kind === 'DaemonSet' || kind === 'StatefulSet';
-    if (!isOne || numberAt(object, 'spec', 'replicas') === 0) continue;
+    if (!isRunning(kind) || isOff(object)) continue;
     const place = { namespace: metadata.namespace ?? 'default', name: metadata.name };
-    const trouble = await troubles[kind](client, place);
+    const trouble = await troubles[kind](client, place, object);
     if (trouble !== undefined) return `${kind} ${place.namespace}/${place.name}: ${trouble}`;
   }
   return undefined;

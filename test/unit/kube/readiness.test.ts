@@ -223,6 +223,35 @@ describe('appliedTrouble', () => {
   });
 });
 
+describe('appliedTrouble of a Job', () => {
+  const job = (spec: object, status: object = {}): KubeObject => ({ ...named('Job', 'web'), spec, status });
+  const ended = (type: string, message = ''): object => ({
+    conditions: [{ type, status: 'True', reason: 'R', message }],
+  });
+  const of = async (applied: KubeObject, found: World): Promise<string | undefined> =>
+    appliedTrouble(world(found), [applied]);
+
+  it('waits until it has done its work, and tells why it failed or does not go on', async () => {
+    const applied = job({ completions: 2 });
+    expect(await of(applied, { object: job({ completions: 2 }, ended('Complete')) })).toBeUndefined();
+    const failed = job({ completions: 2 }, ended('Failed', 'Job has reached the specified backoff limit'));
+    expect(await of(applied, { object: failed })).toBe(
+      'Job ns/web: it failed: R: Job has reached the specified backoff limit',
+    );
+    const waits = pod('web-1', container({ waiting: { reason: 'ImagePullBackOff', message: 'no such image' } }));
+    const at = job({ completions: 2 }, { succeeded: 1 });
+    expect(await of(applied, { object: at })).toBe('Job ns/web: 1 of 2 completed');
+    const why = await of(applied, { object: at, pods: [waits] });
+    expect(why).toMatch(/^Job ns\/web: 1 of 2 completed; pod web-1: .*no such image/);
+  });
+
+  it('counts one that vanished as it was told to, and one that somebody suspended', async () => {
+    expect(await of(job({}), {})).toBe('Job ns/web: there is no Job ns/web');
+    expect(await of(job({ ttlSecondsAfterFinished: 60 }), {})).toBeUndefined();
+    expect(await of(job({ suspend: true }), {})).toBeUndefined();
+  });
+});
+
 describe('nodeTrouble', () => {
   const node = (...conditions: object[]): KubeObject => ({ ...named('Node', 'n1'), status: { conditions } });
 
