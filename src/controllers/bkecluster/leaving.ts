@@ -1,4 +1,5 @@
 // A BKECluster that is deleted: its machines go first, then hosts that were prepared for it and never used are cleaned.
+import { coreLabels } from '../../cluster/render/names.ts';
 import type { KubeClient, KubeObject } from '../../kube/client.ts';
 import { fieldAt } from '../../kube/fields.ts';
 import { timeText } from '../../lib/time-text.ts';
@@ -10,13 +11,14 @@ import { hostAnnotations } from '../bkemachine/marks.ts';
 import { resetOrder } from '../host-command/bootstrap.ts';
 import { fulfil, type Giving, stopCommand } from '../host-command/give.ts';
 import { isOver } from '../host-command/progress.ts';
+import { bkeMachineKind } from '../cluster-objects.ts';
 import type { Around } from './around.ts';
 import { clusterAnnotations, fieldManager } from './marks.ts';
 import type { Trouble } from './state.ts';
 
 export interface LeavingOptions {
   readonly client: Pick<KubeClient, 'get' | 'list' | 'patch'>;
-  readonly around: Around;
+  readonly around: Pick<Around, 'bkeMachinesOf'>;
   readonly now: () => Date;
   readonly giving: (host: HostName) => Giving;
 }
@@ -29,8 +31,7 @@ export interface Left {
 
 /** @param cluster name of the Cluster, also where that is gone already */
 export async function leaveCluster(bkeCluster: KubeObject, cluster: HostName, options: LeavingOptions): Promise<Left> {
-  const { around } = options;
-  const machines = around.bkeMachinesOf(cluster);
+  const machines = await machinesOf(cluster, options);
   const [machine] = machines;
   if (machine !== undefined) {
     const message = `${machines.length} machines are still there, ${keyText(objectName(machine))} among them`;
@@ -47,6 +48,14 @@ export async function leaveCluster(bkeCluster: KubeObject, cluster: HostName, op
   if (first === undefined) return { done: failed.length === 0, failed };
   const message = `hosts that were prepared for it are cleaned: ${busy.map(({ message: words }) => words).join('\n')}`;
   return { done: false, failed, waits: { ...first, message } };
+}
+
+/** One that was not seen yet would lose its cluster before it is cleaned: that there is none, only the API server can say. */
+async function machinesOf(cluster: HostName, { client, around }: LeavingOptions): Promise<readonly KubeObject[]> {
+  const seen = around.bkeMachinesOf(cluster);
+  if (seen.length > 0) return seen;
+  const labelSelector = `${coreLabels.cluster}=${cluster.name}`;
+  return (await client.list(bkeMachineKind, { namespace: cluster.namespace, labelSelector })).items;
 }
 
 /** Prepared for the cluster, and of no machine. Asked of the cluster itself: one that was not seen yet would never be cleaned. */

@@ -17,12 +17,13 @@ export BKE_SANDBOX_REPOSITORY=$repository BKE_SANDBOX_MODULES=$(readlink -f "$re
 ( echo "$BASHPID" > "$group/cgroup.procs"
   exec unshare --mount --net --pid --fork --uts --ipc --cgroup --kill-child --propagation private bash -euc '
     work=/mnt; mount -t tmpfs -o size=2g sandbox $work
-    mkdir -p $work/upper $work/work $work/root $work/empty/etc $work/empty/var/log
-    # Copies of what tests beside this one write to (accounts come and go), since those in it compare every file there.
+    mkdir -p $work/upper $work/work $work/root $work/empty/etc $work/empty/var/log $work/empty/var/lib
+    # Copies of what tests beside this one write to (accounts come and go), since those in it compare every file there. /var/lib, to which bke is
+    # brought over SSH, can be large and is needed by nothing here: it is empty.
     # A directory made anew on an overlay hides what lies below it in the next one, too.
     mount -t overlay -o lowerdir=$work/empty,upperdir=$work/upper,workdir=$work/work overlay $work/root
-    rmdir $work/root/etc $work/root/var/log
-    mkdir $work/root/etc $work/root/var/log
+    rmdir $work/root/etc $work/root/var/log $work/root/var/lib
+    mkdir $work/root/etc $work/root/var/log $work/root/var/lib
     umount $work/root
     # What is gone before cp comes to it was there for a moment only.
     cp -a /etc/. $work/upper/etc 2>/dev/null || true

@@ -193,7 +193,7 @@ describe('looking at hosts', () => {
       ['w3', 'done', undefined],
       [undefined, 'done', undefined],
     ]);
-    expect([...found.facts.keys()]).toEqual(['w1', 'w3']);
+    expect([...found.facts.keys()].toSorted()).toEqual(['w1', 'w3']);
     expect(found.findings).toEqual([]);
   });
 
