@@ -240,6 +240,8 @@ describe('lease', () => {
       if (how === 'blocked') block(timing.durationMs + 2500);
       else child.kill('SIGSTOP');
       const lease = await next;
+      // What it had sent before may still be on its way through a busy API server.
+      await pause(500);
       const before = await writes();
       const lost = once(child.stdout ?? child, 'data');
       if (how === 'stopped') child.kill('SIGCONT');
