@@ -79,7 +79,7 @@ const troubles = {
   StatefulSet: statefulSetTrouble,
   Job: jobTrouble,
 };
-const isRunning = (kind: string): kind is keyof typeof troubles => Object.hasOwn(troubles, kind);
+const isWorkload = (kind: string): kind is keyof typeof troubles => Object.hasOwn(troubles, kind);
 
 /** Somebody asked for it and for nothing of it to run. */
 function isOff(object: KubeObject): boolean {
@@ -92,7 +92,7 @@ function isOff(object: KubeObject): boolean {
 export async function appliedTrouble(client: ReadClient, objects: readonly KubeObject[]): Promise<string | undefined> {
   for (const object of objects) {
     const { kind, metadata } = object;
-    if (!isRunning(kind) || isOff(object)) continue;
+    if (!isWorkload(kind) || isOff(object)) continue;
     const place = { namespace: metadata.namespace ?? 'default', name: metadata.name };
     const trouble = await troubles[kind](client, place, object);
     if (trouble !== undefined) return `${kind} ${place.namespace}/${place.name}: ${trouble}`;

@@ -12,9 +12,10 @@ export async function standingScopes(host: Host, ledger: LedgerView, flags: Rese
   const asked = resetScopes(flags);
   const standing = new Set<Scope>(ledger.scopes.filter((scope) => !asked.includes(scope)));
   if (!flags.mount && (await servicesStand(host, ledger))) standing.add('services');
+  if (flags.all || standing.has('enrol')) return [...standing].sort();
   // What the services need too tells nothing of the host's own part in a site.
-  if (!flags.all && (await isEnrolled(host, { alone: !standing.has('services') && !flags.mount })))
-    standing.add('enrol');
+  const alone = !standing.has('services') && !flags.mount;
+  if (await isEnrolled(host, { alone })) standing.add('enrol');
   return [...standing].sort();
 }
 
